@@ -95,7 +95,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	case a.outer == nil:
 		return a.what + " is passed without an object, and the parameter needs one"
 	case p.size > maxObject:
-		return a.what + " has " + count(int(p.size), "byte")
+		return fmt.Sprintf("%s has %d bytes", a.what, p.size)
 	case !result && len(inner.taken) > 0 && !straight(c, a.outer, at.statement):
 		// The callee may change its copy, so each call needs a new one.
 		return a.what + " is not stored right before the call"

@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"fmt"
+
 	"ptxlink/internal/graph"
 	"ptxlink/object/ptx"
 )
@@ -105,7 +107,7 @@ func (s *state) unwanted(f *function) string {
 	if s.Level >= 2 && copies*size <= maxGrowth {
 		return ""
 	}
-	return count(size, "instruction") + " and " + count(sites, "call")
+	return fmt.Sprintf("%d instructions and %d call%s", size, sites, map[bool]string{true: "s"}[sites != 1])
 }
 
 // kept reports whether a function stays in the module when all its calls are inlined.

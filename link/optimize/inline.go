@@ -3,19 +3,10 @@ package optimize
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ptxlink/object/ptx"
 )
-
-// count returns "1 call" or "2 calls".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
 
 // site is one call that is inlined.
 type site struct {

@@ -4,6 +4,7 @@
 package optimize
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -233,7 +234,7 @@ type reportKey struct {
 func (s *state) chooseWord() {
 	used := func() bool {
 		for part := range s.p.Text {
-			if contains(part, s.word) {
+			if bytes.Contains(part, []byte(s.word)) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,7 +34,7 @@ func (s *state) spaces() error {
 	}
 	found := make([]*addresses, len(s.functions))
 	s.each(len(found), func(i int) {
-		if f := s.functions[i]; s.grown[f.name] && contains(f.src.Bytes(f.decl.Body), "cvta") && !s.described(f) {
+		if f := s.functions[i]; s.grown[f.name] && bytes.Contains(f.src.Bytes(f.decl.Body), []byte("cvta")) && !s.described(f) {
 			found[i] = newAddresses(f.code())
 		}
 	})

@@ -114,5 +114,3 @@ func (w *writer) add(text []byte, origin int32) {
 		w.used = false
 	}
 }
-
-func contains(text []byte, word string) bool { return bytes.Contains(text, []byte(word)) }
