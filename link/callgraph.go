@@ -40,29 +40,25 @@ func (d describer) edges() (edges []Edge) {
 	for _, at := range d.plan.variables {
 		add(at)
 	}
-	c := d.plan.changes
-	if c == nil {
-		for _, at := range d.plan.bodies {
-			add(at)
-		}
-		return edges
-	}
-	variables := d.variables()
+	var variables map[string]bool
 	changed := func(m *ptx.Module, decl *ptx.Decl) {
 		edges = appendEdges(edges, m, decl, m.Names[decl.Name], func(name ptx.NameID) (string, bool) {
 			return m.Names[name], !variables[m.Names[name]]
 		})
 	}
-	for _, v := range c.variables {
-		for i := range v.Module.Decls {
-			changed(v.Module, &v.Module.Decls[i])
+	if c := d.plan.changes; c != nil {
+		variables = d.variables()
+		for _, v := range c.variables {
+			for i := range v.Module.Decls {
+				changed(v.Module, &v.Module.Decls[i])
+			}
 		}
 	}
-	for i, f := range c.bodies {
-		if f.Lines == nil {
-			add(d.plan.bodies[i])
+	for i, at := range d.plan.bodies {
+		if m, decl, optimized := d.plan.function(d.t.Files, i); optimized {
+			changed(m, decl)
 		} else {
-			changed(f.Module, f.Decl)
+			add(at)
 		}
 	}
 	return edges

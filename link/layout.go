@@ -176,7 +176,7 @@ func linkageOf(t *resolve.Table, id object.ID) ptx.Linkage {
 func (pl *planner) checkConstants(l *layout) {
 	var constants []resolve.DeclID
 	for _, v := range l.variables {
-		if d := &pl.table.Files[v.File].Decls[v.Decl]; d.Space == ".const" && d.Size() > 0 {
+		if _, d := pl.decl(v); d.Space == ".const" && d.Size() > 0 {
 			constants = append(constants, v)
 		}
 	}
@@ -197,8 +197,7 @@ func (pl *planner) checkConstants(l *layout) {
 		return pl.table.Files[a.File].Decls[a.Decl].Size() > pl.table.Files[b.File].Decls[b.Decl].Size()
 	})
 	describe := func(v resolve.DeclID) (diag.Place, string) {
-		f := pl.table.Files[v.File]
-		d := &f.Decls[v.Decl]
+		f, d := pl.decl(v)
 		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", pl.log.Demangle(f.Names[d.Name]), d.Size())
 	}
 	place, text := describe(constants[0])
@@ -217,8 +216,7 @@ func (pl *planner) checkConstants(l *layout) {
 // includes it.
 func (pl *planner) copies(variables []resolve.DeclID) (n int) {
 	source := func(v resolve.DeclID) (name, rest string) {
-		f := pl.table.Files[v.File]
-		d := &f.Decls[v.Decl]
+		f, d := pl.decl(v)
 		return pl.log.Demangle(f.Names[d.Name]), string(f.Src.Text[d.NameSpan.End():d.Span.End()])
 	}
 	name, rest := source(variables[0])

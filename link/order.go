@@ -20,8 +20,7 @@ func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolv
 	g := initialisers{next: make([][]int32, len(variables)), local: make([]bool, len(variables))}
 	for i, v := range variables {
 		g.local[i] = pl.linkage(v) == ptx.Local
-		f := pl.table.Files[v.File]
-		d := &f.Decls[v.Decl]
+		f, d := pl.decl(v)
 		for _, use := range f.Uses[d.FirstUse:d.EndUse] {
 			if to, ok := pl.table.Definition(object.ID{File: v.File, Name: use.Name}); ok {
 				if n, ok := index[to]; ok {
@@ -34,9 +33,8 @@ func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolv
 	for _, n := range stuck {
 		// A single module cannot express this: ptxas has no forward declaration of
 		// module-local variables.
-		v := variables[n]
-		f := pl.table.Files[v.File]
-		pl.log.Error(diag.InitialiserCycle, f.At(f.Decls[v.Decl].NameSpan), "initialisers of module-local variables refer to each other in a cycle")
+		f, d := pl.decl(variables[n])
+		pl.log.Error(diag.InitialiserCycle, f.At(d.NameSpan), "initialisers of module-local variables refer to each other in a cycle")
 	}
 	for _, n := range sorted {
 		v := variables[n]

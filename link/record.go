@@ -12,11 +12,7 @@ import (
 func (pl *planner) record() {
 	const digest = "\n   " + object.MetaDigest + "="
 	h, host := pl.checked.header, pl.checked.host
-	size := 256
-	for _, f := range pl.table.Files {
-		size += len(f.Digests) * (len(digest) + object.DigestLength)
-	}
-	b := make([]byte, 0, size)
+	b := make([]byte, 0, 256)
 	b = append(b, "// Linked by ptxlink\n"+object.MetaMark+" address_size="...)
 	b = strconv.AppendInt(b, int64(h.addressSize), 10)
 	for _, field := range [][2]string{{"os", host.OS}, {"arch", host.Arch}, {"model", host.Model}} {
