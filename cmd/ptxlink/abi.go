@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -406,6 +407,11 @@ func (m *byteMap) write(w io.Writer) {
 	if len(m.layers) == 0 {
 		m.layers = append(m.layers, make([]byte, maxMapped*8))
 	}
+	for bit := range m.layers[0] { // those that no layer has a letter for
+		if !slices.ContainsFunc(m.layers, func(layer []byte) bool { return layer[bit] != 0 }) {
+			m.layers[0][bit] = '.'
+		}
+	}
 	before, skipped := "", false
 	for row := int64(0); row < m.size && row < maxMapped; row += 8 {
 		var drawn strings.Builder
@@ -415,12 +421,9 @@ func (m *byteMap) write(w io.Writer) {
 			}
 			line := []byte("        ")
 			for b := row; b < min(row+8, m.size); b++ {
-				for j := range perByte {
-					line = append(line, m.at(layer, i, b*8+int64(j)))
-				}
-				line = append(line, ' ')
+				line = append(append(line, layer[b*8:][:perByte]...), ' ')
 			}
-			fmt.Fprintf(&drawn, "%s\n", bytes.TrimRight(line, " "))
+			fmt.Fprintf(&drawn, "%s\n", bytes.TrimRight(bytes.ReplaceAll(line, []byte{0}, []byte{' '}), " "))
 		}
 		switch same := drawn.String() == before; {
 		case !same:
@@ -434,21 +437,4 @@ func (m *byteMap) write(w io.Writer) {
 	if m.size > maxMapped {
 		fmt.Fprintf(w, "        %d bytes more\n", m.size-maxMapped)
 	}
-}
-
-// at returns the character of a bit in one layer: a letter, or in the first layer a
-// dot if no layer has a letter.
-func (m *byteMap) at(layer []byte, i int, bit int64) byte {
-	if layer[bit] != 0 {
-		return layer[bit]
-	}
-	if i > 0 {
-		return ' '
-	}
-	for _, other := range m.layers {
-		if other[bit] != 0 {
-			return ' '
-		}
-	}
-	return '.'
 }

@@ -301,13 +301,12 @@ func (j *arJob) openToChange() (*pack.Archive, error) {
 // arInsert runs r and q.
 func (j *arJob) arInsert(ctx context.Context) error {
 	a := &pack.Archive{Name: j.archive}
-	created := false
-	if _, err := os.Stat(j.archive); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Stat(j.archive)
+	created := errors.Is(err, fs.ErrNotExist)
+	if !created {
 		if a, err = j.openToChange(); err != nil {
 			return err
 		}
-	} else {
-		created = true
 	}
 	if have := a.Format(); have != "" && j.options.Format != "" && have != j.options.Format {
 		return &exitError{exitLink, diag.New(diag.ArchiveFormat, diag.Place{}, fmt.Sprintf("%s is a package of format %s, and one package has one format", j.archive, have)).

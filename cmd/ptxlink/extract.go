@@ -53,7 +53,7 @@ func (c *command) extract(opts *cli.Context) error {
 	}
 	switch {
 	case opts.Bool("json"):
-		return showRows(c, list, unread)
+		return c.showRows(rows(list), unread)
 	case opts.Bool("list"):
 		return c.showTable(list, unread)
 	case output == "-":

@@ -93,14 +93,7 @@ func (c *command) inspect(opts *cli.Context, forms ...container.Form) ([]*link.O
 func (c *command) info(opts *cli.Context) error {
 	list, cubins, unread := c.inspect(opts, container.MachineCode, container.LTOIR, container.LLVMBitcode)
 	if opts.Bool("json") {
-		rows := make([]any, 0, len(list)+len(cubins))
-		for _, o := range list {
-			rows = append(rows, o)
-		}
-		for _, o := range cubins {
-			rows = append(rows, o)
-		}
-		return showRows(c, rows, unread)
+		return c.showRows(append(rows(list), rows(cubins)...), unread)
 	}
 	if len(list)+len(cubins) == 0 && unread != nil {
 		return unread
@@ -188,11 +181,7 @@ type unreadRow struct {
 
 // showRows writes a JSON list of the files that could be read, and behind them of those
 // that could not. unread is the error of these, or nil.
-func showRows[T any](c *command, list []T, unread error) error {
-	rows := make([]any, len(list))
-	for i, row := range list {
-		rows[i] = row
-	}
+func (c *command) showRows(rows []any, unread error) error {
 	if refused, ok := errors.AsType[*refusedError](unread); ok {
 		for _, m := range refused.messages {
 			if file := m.Place.File(); m.Kind == link.Error && file != "" {
@@ -204,6 +193,15 @@ func showRows[T any](c *command, list []T, unread error) error {
 		return unread
 	}
 	return cmp.Or(c.showJSON(rows), unread)
+}
+
+// rows returns a list that is never null in JSON.
+func rows[T any](list []T) []any {
+	rows := make([]any, len(list))
+	for i, row := range list {
+		rows[i] = row
+	}
+	return rows
 }
 
 // describeObject returns what info prints of PTX.
