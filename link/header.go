@@ -65,10 +65,7 @@ func mergeHeaders(files []*object.File, addressSize int, version string, log *di
 			h.version, h.versionFile = f.Version, f
 		}
 	}
-	var chosen ptx.Version // checked before
-	if version != "" {
-		chosen, _ = parseVersion(version)
-	}
+	chosen, _ := parseVersion(version) // checked before
 	lower := version != "" && chosen.Less(h.version)
 	if version != "" && !lower {
 		h.version = chosen

@@ -134,7 +134,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	case o.Stream:
 		r.plan, r.files = p, table.Files
 	default:
-		if err := outputRoom(p.size); err != nil {
+		if err := room.For(int64(p.size)); err != nil && p.size >= 16<<20 { // small outputs are not refused
 			return nil, err
 		}
 		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
@@ -142,16 +142,6 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	}
 	r.Passes = clock.passes
 	return r, nil
-}
-
-// outputRoom returns an error if there is no memory for an output of size bytes. Small
-// outputs are not checked.
-func outputRoom(size int) error {
-	const few = 16 << 20
-	if size < few {
-		return nil
-	}
-	return room.For(int64(size))
 }
 
 // Check returns the *Message that Link would return for an invalid option.
@@ -169,7 +159,7 @@ func (o Options) check() (host object.Host, err error) {
 	if err := CheckArch(o.Arch, o.Spelling); err != nil {
 		return host, err
 	}
-	if err := CheckVersion(o.Version); err != nil {
+	if _, err := parseVersion(o.Version); err != nil {
 		return host, err
 	}
 	if err := o.Optimize.check(o.Relocatable); err != nil {

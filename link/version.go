@@ -16,17 +16,11 @@ import (
 	"ptxlink/resolve"
 )
 
-// CheckVersion returns an error if version is not valid as Options.Version. The empty
-// string is valid.
-func CheckVersion(version string) error {
-	if version == "" {
-		return nil
-	}
-	_, err := parseVersion(version)
-	return err
-}
-
+// parseVersion reads Options.Version. That of the empty string is zero.
 func parseVersion(text string) (v ptx.Version, err error) {
+	if text == "" {
+		return v, nil
+	}
 	major, minor, ok := strings.Cut(text, ".")
 	if ok {
 		if v.Major, err = strconv.Atoi(major); err == nil {

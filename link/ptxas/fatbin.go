@@ -17,7 +17,8 @@ func (b Build) fatbinArgs(targets []Target) []string {
 	number := func(name string) string { return name[strings.IndexByte(name, '_')+1:] } // of sm_90a or compute_90a
 	args := []string{"-64", "--create=linked.fatbin"}
 	for _, t := range targets {
-		args = append(args, "--image3=kind=elf,sm="+number(b.gpuOf(t))+",file="+filePrefix(targets, t)+outputName)
+		b.Arch = t.Arch
+		args = append(args, "--image3=kind=elf,sm="+number(b.gpu())+",file="+filePrefix(targets, t)+outputName)
 	}
 	t := Portable(targets)
 	b.Modules = t.Result.Modules
@@ -36,12 +37,6 @@ func filePrefix(targets []Target, t Target) string {
 		return ""
 	}
 	return t.Arch + "."
-}
-
-// gpuOf returns the GPU that ptxas assembles a target for.
-func (b Build) gpuOf(t Target) string {
-	b.Arch = t.Arch
-	return b.gpu()
 }
 
 // Portable returns the target whose PTX the driver compiles for later GPUs: of those
