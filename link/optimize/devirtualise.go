@@ -30,9 +30,9 @@ func (s *state) devirtualise() (changed bool, err error) {
 
 // value is what is known of one register.
 type value struct {
-	definitions int
-	statement   int32 // of the definition
-	uses        int
+	definitions []int32 // statements
+	mentions    []int32 // the statement of each token, also of definitions
+	uses        int     // tokens
 }
 
 func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []edit) {
@@ -72,7 +72,7 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 			if v.uses--; v.uses > 0 {
 				break
 			}
-			def := c.Statements[v.statement]
+			def := c.Statements[v.definitions[0]]
 			edits = append(edits, edit{span: c.Span(def)})
 			if r, ok = c.Register(c.Operands(def)[1].First); !ok {
 				break
@@ -82,8 +82,7 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 	return edits
 }
 
-// valuesOf counts the definitions and uses of all registers. A parameter in a register
-// also has the value that its caller passes, and a result is used by the caller.
+// valuesOf finds the definitions and uses of all registers.
 func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 	values := map[ptx.RegisterID]*value{}
 	for n, st := range c.Statements {
@@ -97,13 +96,9 @@ func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 			if v == nil {
 				v = &value{}
 				values[r] = v
-				if c.Locals[r.Local].Kind == ptx.Parameter {
-					v.definitions, v.uses = 1, 1
-				}
 			}
-			if i >= defined.First && i < defined.End {
-				v.definitions++
-				v.statement = int32(n)
+			if v.mentions = append(v.mentions, int32(n)); i >= defined.First && i < defined.End {
+				v.definitions = append(v.definitions, int32(n))
 			} else {
 				v.uses++
 			}
@@ -126,14 +121,15 @@ func destination(c *ptx.Code, st ptx.Statement) ptx.Operand {
 	return operands[0]
 }
 
-// functionIn returns the function whose address a register holds.
+// functionIn returns the function whose address a register holds, which is not a parameter: callers pass
+// its value, or use it.
 func functionIn(c *ptx.Code, values map[ptx.RegisterID]*value, r ptx.RegisterID) (ptx.NameID, bool) {
 	for range 64 {
 		v := values[r]
-		if v == nil || v.definitions != 1 {
+		if v == nil || len(v.definitions) != 1 || c.Locals[r.Local].Kind == ptx.Parameter {
 			return 0, false
 		}
-		st := c.Statements[v.statement]
+		st := c.Statements[v.definitions[0]]
 		operands := c.Operands(st)
 		if c.Opcode(st) != "mov" || st.Guarded() || len(operands) != 2 || operands[0].Shape != ptx.NameOperand || operands[1].Shape != ptx.NameOperand {
 			return 0, false

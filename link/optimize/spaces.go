@@ -51,26 +51,15 @@ func (s *state) spaces() error {
 
 // addresses are the registers of a function that hold generic addresses.
 type addresses struct {
-	c           *ptx.Code
-	definitions map[ptx.RegisterID][]int32
-	mentions    map[ptx.RegisterID][]int32 // statements with the register
-	derived     map[ptx.RegisterID]bool    // from the address of an object, by any instructions
-	space       map[ptx.RegisterID]string  // of the registers that are proved; "" if the definitions do not agree
-	large       map[ptx.RegisterID]bool    // of 64 bits, and not made of constants and numbers of at most 32 bits
+	c       *ptx.Code
+	values  map[ptx.RegisterID]*value
+	derived map[ptx.RegisterID]bool   // from the address of an object, by any instructions
+	space   map[ptx.RegisterID]string // of the registers that are proved; "" if the definitions do not agree
+	large   map[ptx.RegisterID]bool   // of 64 bits, and not made of constants and numbers of at most 32 bits
 }
 
 func newAddresses(c *ptx.Code) *addresses {
-	a := &addresses{c, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
-	for n, st := range c.Statements {
-		for _, r := range a.defined(st) {
-			a.definitions[r] = append(a.definitions[r], int32(n))
-		}
-		for i := st.Operands; i < st.End && st.Kind == ptx.Instruction; i++ {
-			if r, ok := c.Register(i); ok {
-				a.mentions[r] = append(a.mentions[r], int32(n))
-			}
-		}
-	}
+	a := &addresses{c, valuesOf(c), map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
 	a.measure()
 	a.derive()
 	a.propose()
@@ -101,7 +90,7 @@ func (a *addresses) spread(f func(st ptx.Statement) []ptx.RegisterID) {
 		n := waiting[0]
 		waiting, queued[n] = waiting[1:], false
 		for _, r := range f(a.c.Statements[n]) {
-			for _, m := range a.mentions[r] {
+			for _, m := range a.values[r].mentions {
 				if !queued[m] {
 					waiting, queued[m] = append(waiting, m), true
 				}
@@ -254,7 +243,7 @@ func (a *addresses) prune() {
 // indexOperand reports whether an operand is a constant or an index.
 func (a *addresses) indexOperand(o ptx.Operand) bool {
 	r, ok := a.register(o)
-	return o.Shape == ptx.Immediate || ok && !a.large[r] && !a.derived[r] && len(a.definitions[r]) > 0
+	return o.Shape == ptx.Immediate || ok && !a.large[r] && !a.derived[r] && len(a.values[r].definitions) > 0
 }
 
 // small reports whether a statement makes a number of 64 bits from constants and numbers
@@ -290,7 +279,7 @@ func (a *addresses) small(st ptx.Statement) bool {
 	}
 	for _, o := range operands {
 		r, ok := a.register(o)
-		if o.Shape != ptx.Immediate && !(ok && !a.large[r] && len(a.definitions[r]) > 0) {
+		if o.Shape != ptx.Immediate && !(ok && !a.large[r] && len(a.values[r].definitions) > 0) {
 			return false
 		}
 	}
@@ -339,7 +328,7 @@ func (a *addresses) rewrite(s *state, f *function) (edits []edit) {
 			edit{span: c.Tokens[base].Span(), text: name(r)})
 	}
 	for i := 0; i < len(needed); i++ { // needed grows
-		for _, n := range a.definitions[needed[i]] {
+		for _, n := range a.values[needed[i]].definitions {
 			st := c.Statements[n]
 			_, _, in, bases, _ := a.definition(st)
 			operands := c.Operands(st)
