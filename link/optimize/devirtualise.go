@@ -107,6 +107,27 @@ func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 	return values
 }
 
+// spread calls f for each statement, and again for those with a register of which f has
+// found something out. f returns these registers.
+func spread(c *ptx.Code, values map[ptx.RegisterID]*value, f func(st ptx.Statement) []ptx.RegisterID) {
+	waiting := make([]int32, len(c.Statements))
+	queued := make([]bool, len(c.Statements))
+	for n := range waiting {
+		waiting[n], queued[n] = int32(n), true
+	}
+	for len(waiting) > 0 {
+		n := waiting[0]
+		waiting, queued[n] = waiting[1:], false
+		for _, r := range f(c.Statements[n]) {
+			for _, m := range values[r].mentions {
+				if !queued[m] {
+					waiting, queued[m] = append(waiting, m), true
+				}
+			}
+		}
+	}
+}
+
 // destination returns the operand whose registers a statement defines, or an empty one:
 // the results of a call, and the first operand of all other instructions unless that is
 // an address. Instructions that only read their first operand, such as brx, count too.

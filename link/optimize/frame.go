@@ -108,30 +108,20 @@ func residents(c *ptx.Code) map[int32]bool {
 		i, ok := c.Reference(int(token)).Local()
 		return i, ok && c.Locals[i].Kind == ptx.Object && c.Locals[i].Type.Space == ".local"
 	}
-	var waiting []ptx.Statement
-	copies := map[ptx.RegisterID][]ptx.Statement{} // those that make a pointer of a register
-	for _, st := range c.Statements {
-		if _, from, ok := pointerTo(c, st); ok {
-			waiting = append(waiting, st)
-			if q, ok := c.Register(from); ok {
-				copies[q] = append(copies[q], st)
-			}
-		}
-	}
-	for len(waiting) > 0 {
-		r, from, _ := pointerTo(c, waiting[0])
-		waiting = waiting[1:]
+	spread(c, valuesOf(c), func(st ptx.Statement) []ptx.RegisterID {
+		r, from, pointer := pointerTo(c, st)
 		i, ok := object(from)
 		before, known := pointers[r]
 		switch {
-		case !ok:
+		case !pointer || !ok:
 		case !known:
 			pointers[r] = i
-			waiting = append(waiting, copies[r]...)
+			return []ptx.RegisterID{r}
 		case before != i:
 			resident[i], resident[before] = true, true
 		}
-	}
+		return nil
+	})
 	defined := map[ptx.RegisterID]bool{}
 	for _, st := range c.Statements {
 		if st.Kind == ptx.Directive && c.Opcode(st) == ".local" {

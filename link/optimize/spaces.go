@@ -78,30 +78,9 @@ func (a *addresses) defined(st ptx.Statement) (list []ptx.RegisterID) {
 	return list
 }
 
-// spread calls f for each statement, and again for those with a register of which f has
-// found something out. f returns these registers.
-func (a *addresses) spread(f func(st ptx.Statement) []ptx.RegisterID) {
-	waiting := make([]int32, len(a.c.Statements))
-	queued := make([]bool, len(a.c.Statements))
-	for n := range waiting {
-		waiting[n], queued[n] = int32(n), true
-	}
-	for len(waiting) > 0 {
-		n := waiting[0]
-		waiting, queued[n] = waiting[1:], false
-		for _, r := range f(a.c.Statements[n]) {
-			for _, m := range a.values[r].mentions {
-				if !queued[m] {
-					waiting, queued[m] = append(waiting, m), true
-				}
-			}
-		}
-	}
-}
-
 // measure finds the registers that hold large numbers.
 func (a *addresses) measure() {
-	a.spread(func(st ptx.Statement) (found []ptx.RegisterID) {
+	spread(a.c, a.values, func(st ptx.Statement) (found []ptx.RegisterID) {
 		list := a.defined(st)
 		if len(list) == 0 || len(list) == 1 && a.small(st) {
 			return nil
@@ -120,7 +99,7 @@ func (a *addresses) measure() {
 // followed.
 func (a *addresses) derive() {
 	c := a.c
-	a.spread(func(st ptx.Statement) (found []ptx.RegisterID) {
+	spread(a.c, a.values, func(st ptx.Statement) (found []ptx.RegisterID) {
 		list := a.defined(st)
 		if len(list) == 0 {
 			return nil
@@ -146,7 +125,7 @@ func (a *addresses) derive() {
 
 // propose gives a space to each register that one definition proves.
 func (a *addresses) propose() {
-	a.spread(func(st ptx.Statement) []ptx.RegisterID {
+	spread(a.c, a.values, func(st ptx.Statement) []ptx.RegisterID {
 		r, space, _, bases, ok := a.definition(st)
 		for _, q := range bases {
 			if space == "" {
@@ -220,7 +199,7 @@ func plainRegister(c *ptx.Code, r ptx.RegisterID) bool {
 
 // prune drops candidates until each definition of each is one that spaces allows.
 func (a *addresses) prune() {
-	a.spread(func(st ptx.Statement) (found []ptx.RegisterID) {
+	spread(a.c, a.values, func(st ptx.Statement) (found []ptx.RegisterID) {
 		for _, r := range a.defined(st) {
 			space, candidate := a.space[r]
 			if !candidate {
