@@ -162,8 +162,11 @@ func (o Options) check() (host object.Host, err error) {
 	if _, err := parseVersion(o.Version); err != nil {
 		return host, err
 	}
-	if err := o.Optimize.check(o.Relocatable); err != nil {
+	if err := o.Optimize.Check(); err != nil {
 		return host, err
+	}
+	if o.Relocatable && o.Optimize.Enabled() {
+		return host, diag.New(diag.Usage, diag.Place{}, "a module that will be linked again cannot be optimised")
 	}
 	for _, option := range o.named() {
 		for _, pattern := range option.Values {

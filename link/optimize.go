@@ -19,23 +19,7 @@ import (
 
 // Optimize says what the second stage of a link does to the linked module. The zero
 // value leaves it as it is.
-type Optimize struct {
-	// Level is 0, 1 or 2. 1 inlines device functions that are called once, and small
-	// ones. 2 also inlines larger ones that add little code.
-	Level int
-	// Inline and NoInline are patterns (path.Match) of names in the output: functions
-	// to inline at any level, and functions never to inline.
-	Inline, NoInline []string
-	// InlineLimit is the number of instructions of a small function; 0 means 40.
-	InlineLimit int
-	// Fold replaces device functions by others with the same code (--icf). Two
-	// functions whose address is taken stay two.
-	Fold bool
-	// Interposable is set if nvlink will link the output with other modules, as it
-	// must if Options.AllowUndefined left something undefined, or if the output has no
-	// entry. All functions with linkage are then kept, and weak ones may be replaced.
-	Interposable bool
-}
+type Optimize = optimize.Request
 
 // InlinedCall is one direct call of a device function, and whether it is inlined.
 type InlinedCall struct {
@@ -48,24 +32,6 @@ type InlinedCall struct {
 // FoldedFunction is a function that another one with the same code replaces: names in
 // the output, or what they would be there.
 type FoldedFunction = optimize.Fold
-
-func (o Optimize) options() optimize.Options {
-	return optimize.Options{Level: o.Level, Inline: o.Inline, NoInline: o.NoInline, Limit: o.InlineLimit, Fold: o.Fold, Interposable: o.Interposable}
-}
-
-// Enabled reports whether an option asks to change code.
-func (o Optimize) Enabled() bool { return o.options().Enabled() }
-
-// check returns an error if an option is invalid.
-func (o Optimize) check(relocatable bool) error {
-	if err := o.options().Check(); err != nil {
-		return err
-	}
-	if relocatable && o.Enabled() {
-		return diag.New(diag.Usage, diag.Place{}, "a module that will be linked again cannot be optimised")
-	}
-	return nil
-}
 
 // changes are what the optimiser did to a plan.
 type changes struct {
@@ -82,10 +48,8 @@ func (p *plan) optimize(ctx context.Context, r *Result, d describer, debug *debu
 	if err != nil {
 		return err
 	}
-	options := o.Optimize.options()
-	options.Jobs, options.Spelling = o.Jobs, o.Spelling
+	options := optimize.Options{Request: o.Optimize, Keep: slices.Concat(o.Exports, o.Undefined, o.RequireDefined), Jobs: o.Jobs, Spelling: o.Spelling}
 	options.Interposable = options.Interposable || len(o.AllowUndefined) > 0
-	options.Keep = slices.Concat(o.Exports, o.Undefined, o.RequireDefined)
 	if o.KeepUnused {
 		options.Keep = []string{"*"}
 	}

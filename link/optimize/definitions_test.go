@@ -19,11 +19,11 @@ const even = "and.b32 %r7, %t, 1; setp.ne.u32 %p1, %r7, 0;"
 // one definition in the function itself says which function is called.
 var definitionChecks = []check{
 	{what: "a parameter that the body assigns", text: targets + function("(.reg .b32 res) f(.reg .b64 %fp, .reg .b32 c)", "mov.u32 %r2, c; mov.u32 %r1, 0; setp.ne.u32 %p1, c, 0; @%p1 bra L; mov.u64 %fp, g; L:"+indirect+"mov.b32 res, %r1; ret;") +
-		kernel(even+"mov.u64 %d1, h; call (%r1), f, (%d1, %r7);"), options: optimize.Options{Level: 1, NoInline: []string{"f"}}, calls: 2, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"(q), %fp,"}},
+		kernel(even+"mov.u64 %d1, h; call (%r1), f, (%d1, %r7);"), options: optimize.Options{Request: optimize.Request{Level: 1, NoInline: []string{"f"}}}, calls: 2, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"(q), %fp,"}},
 	{what: "a result that the caller uses", text: targets + function("(.reg .b64 %fp) f(.reg .b32 c)", "mov.u64 %fp, g; mov.u32 %r1, 0; mov.u32 %r2, c;"+indirect+"st.global.u32 [%at+8], %r1; ret;") +
-		kernel("mov.u32 %r2, 0; .reg .b64 %fp; call (%fp), f, (%t);"+indirect), options: optimize.Options{Level: 1, NoInline: []string{"f"}}, calls: 3, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"2*(q), %fp,"}},
+		kernel("mov.u32 %r2, 0; .reg .b64 %fp; call (%fp), f, (%t);"+indirect), options: optimize.Options{Request: optimize.Request{Level: 1, NoInline: []string{"f"}}}, calls: 3, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"2*(q), %fp,"}},
 	{what: "the result of a call", text: targets + function("(.reg .b64 to) f(.reg .b32 c)", "setp.ne.u32 %p1, c, 0; mov.u64 to, h; @%p1 mov.u64 to, g; ret;") +
-		kernel("mov.u32 %r2, 0; .reg .b64 %fp; mov.u64 %fp, g;"+even+"@%p1 call (%fp), f, (%r2);"+indirect), options: optimize.Options{Level: 1, NoInline: []string{"f"}}, calls: 2, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"(q), %fp,"}},
+		kernel("mov.u32 %r2, 0; .reg .b64 %fp; mov.u64 %fp, g;"+even+"@%p1 call (%fp), f, (%r2);"+indirect), options: optimize.Options{Request: optimize.Request{Level: 1, NoInline: []string{"f"}}}, calls: 2, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"(q), %fp,"}},
 	{what: "a vector of two loads", text: targets + ".global .align 16 .u64 table[2] = {h, h};\n" +
 		kernel("mov.u32 %r2, 0; .reg .b64 %fp; mov.u64 %fp, g;"+even+"@%p1 ld.global.v2.u64 {%d1, %fp}, [table];"+indirect), calls: 1, want: []string{"(q), %fp,"}},
 	{what: "a register of the block around", text: targets +

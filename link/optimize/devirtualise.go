@@ -11,7 +11,7 @@ import (
 // register, and no local hides the name of the function. It removes the definitions that
 // nothing uses any more: while the address of a function is taken, ptxas gives every
 // caller 24 registers. It reports whether it changed something.
-func (s *state) devirtualise() (changed bool, err error) {
+func (s *state) devirtualise() (changed bool) {
 	var changes []change
 	var functions map[string]*ptx.Signature
 	for _, f := range s.functions {
@@ -25,7 +25,8 @@ func (s *state) devirtualise() (changed bool, err error) {
 			changes = append(changes, change{function: f, edits: edits})
 		}
 	}
-	return len(changes) > 0, s.apply(changes)
+	s.apply(changes)
+	return len(changes) > 0
 }
 
 // value is what is known of one register.

@@ -28,7 +28,7 @@ type Fold struct {
 //   - functions that DWARF describes
 //   - functions that nvlink may replace. They have the code of no other function, nor
 //     has a caller of one that of a caller of another.
-func (s *state) fold() error {
+func (s *state) fold() {
 	s.analyse()
 	list := make([]*foldable, len(s.functions))
 	s.each(len(list), func(i int) { list[i] = s.skeleton(s.functions[i]) })
@@ -62,7 +62,7 @@ func (s *state) fold() error {
 		folds[i].Into = into[folds[i].Name]
 	}
 	s.folded = s.nameable(folds, into)
-	return s.redirect(into)
+	s.redirect(into)
 }
 
 // foldable is a function without what makes it different from all others.
@@ -165,7 +165,7 @@ func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 }
 
 // redirect removes the folded functions and renames the calls.
-func (s *state) redirect(into map[string]string) error {
+func (s *state) redirect(into map[string]string) {
 	var changes []change
 	for _, f := range s.functions {
 		if into[f.name] != "" {
@@ -182,13 +182,10 @@ func (s *state) redirect(into map[string]string) error {
 			changes = append(changes, change{function: f, edits: edits})
 		}
 	}
-	if err := s.apply(changes); err != nil {
-		return err
-	}
+	s.apply(changes)
 	for _, f := range s.functions {
 		if into[f.name] != "" {
 			s.remove(f)
 		}
 	}
-	return nil
 }

@@ -80,7 +80,7 @@ func TestFold(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		r, fault := optimizeModule(m, optimize.Options{Fold: true})
+		r, fault := optimizeModule(m, optimize.Options{Request: optimize.Request{Fold: true}})
 		if fault != nil {
 			t.Errorf("%s: %v", test.name, fault)
 			continue
@@ -114,7 +114,7 @@ func TestFoldAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, fault := optimizeModule(m, optimize.Options{Fold: true})
+	r, fault := optimizeModule(m, optimize.Options{Request: optimize.Request{Fold: true}})
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -173,7 +173,7 @@ func TestFoldClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, fault := optimizeModule(m, optimize.Options{Fold: true})
+		res, fault := optimizeModule(m, optimize.Options{Request: optimize.Request{Fold: true}})
 		if fault != nil {
 			t.Fatal(fault)
 		}
@@ -209,7 +209,7 @@ func TestFoldRandom(t *testing.T) {
 	}
 	for seed := range n {
 		text := withCopies(t, generate(seed+5000), rand.New(rand.NewPCG(seed, 9)))
-		for _, o := range []optimize.Options{{Fold: true}, {Fold: true, Level: 1}, {Fold: true, Level: 2}} {
+		for _, o := range []optimize.Options{{Request: optimize.Request{Fold: true}}, {Request: optimize.Request{Fold: true, Level: 1}}, {Request: optimize.Request{Fold: true, Level: 2}}} {
 			r, err := same(text, o, 1, -7)
 			if err != nil {
 				fault(seed, o, err, text)
@@ -219,7 +219,7 @@ func TestFoldRandom(t *testing.T) {
 		}
 		// Another module replaces the weak functions later.
 		strong := replacements(t, text)
-		for _, o := range []optimize.Options{{Fold: true, Interposable: true}, {Fold: true, Level: 2, Interposable: true}} {
+		for _, o := range []optimize.Options{{Request: optimize.Request{Fold: true, Interposable: true}}, {Request: optimize.Request{Fold: true, Level: 2, Interposable: true}}} {
 			if _, err := sameWith(text, strong, o, 1); err != nil {
 				fault(seed, o, err, text+strong)
 			}

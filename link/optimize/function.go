@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -93,25 +92,26 @@ type change struct {
 	sites []*site
 }
 
-// apply changes functions, and reads them again.
-func (s *state) apply(changes []change) error {
+// apply changes functions, and reads them again. It changes nothing once a function is too large.
+func (s *state) apply(changes []change) {
+	if s.tooLarge.Load() {
+		return
+	}
 	changed := make([]function, len(changes))
-	errs := make([]error, len(changes))
-	s.each(len(changes), func(i int) { changed[i], errs[i] = s.change(changes[i]) })
+	s.each(len(changes), func(i int) { changed[i] = s.change(changes[i]) })
+	if s.tooLarge.Load() {
+		return
+	}
 	for i, c := range changes {
-		if errs[i] != nil {
-			return errs[i]
-		}
 		s.tally(c.function, -1)
 		*c.function = changed[i]
 		s.tally(c.function, 1)
 	}
 	s.depths = map[string]int64{}
-	return nil
 }
 
 // change returns what a function becomes.
-func (s *state) change(c change) (function, error) {
+func (s *state) change(c change) function {
 	if len(c.sites) > 0 {
 		c.edits = s.paste(c.function, c.sites)
 	}
@@ -121,24 +121,25 @@ func (s *state) change(c change) (function, error) {
 	*w = writer{out: w.out[:0], lines: w.lines[:0]}
 	from := c.decl.Header.Off // without the linkage
 	w.copy(c.text, ptx.Span{Off: from, Len: c.decl.Body.End() - from}, c.edits)
-	t, m, err := s.read(w, func(name string) bool { return s.sees(c.function, name) })
-	if err != nil {
-		return function{}, err
+	t, m := s.read(w, func(name string) bool { return s.sees(c.function, name) })
+	if m == nil {
+		return function{}
 	}
 	f := function{name: c.name, linkage: c.linkage, index: c.index, text: t, m: m, decl: &m.Decls[0], calls: m.Calls, names: c.names}
 	if s.prepared {
 		s.look(&f) // its callers are next
 	}
-	return f, nil
+	return f
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// read reads a statement, and keeps a copy of it. A statement that cannot be read is a
+// read reads a statement, and keeps a copy of it; nil if it is too large. A statement that cannot be read is a
 // fault of this package, so read then panics.
-func (s *state) read(w *writer, declared func(name string) bool) (*text, *ptx.Module, error) {
+func (s *state) read(w *writer, declared func(name string) bool) (*text, *ptx.Module) {
 	if len(w.out) >= math.MaxInt32 {
-		return nil, nil, errTooLarge
+		s.tooLarge.Store(true)
+		return nil, nil
 	}
 	t := &text{src: &diag.Source{Text: bytes.Clone(w.out)}, lines: slices.Clone(w.lines)}
 	scope := ptx.Scope{Version: s.p.Version, AddressSize: s.p.AddressSize, Percent: s.percent, Declared: func(spelling []byte) (string, bool) {
@@ -149,7 +150,5 @@ func (s *state) read(w *writer, declared func(name string) bool) (*text, *ptx.Mo
 	if err != nil || len(m.Decls) == 0 {
 		panic(fmt.Sprintf("an optimised function is invalid: %v\n%s", err, t.src.Text))
 	}
-	return t, m, nil
+	return t, m
 }
-
-var errTooLarge = errors.New("an optimised function is 2 GiB or larger")

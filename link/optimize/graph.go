@@ -97,7 +97,7 @@ func (s *state) unwanted(f *function) string {
 		return "no " + s.Spelling.Option("--inline") + " pattern matches"
 	}
 	size, sites := f.size(), s.sites[f.name]
-	if size <= s.Limit || sites == 1 && !s.kept(f) {
+	if size <= s.InlineLimit || sites == 1 && !s.kept(f) {
 		return ""
 	}
 	copies := sites

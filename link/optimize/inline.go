@@ -37,7 +37,7 @@ func (s *state) levels() (list [maxNesting][]*function) {
 }
 
 // round inlines calls of finished functions into the functions of one level.
-func (s *state) round(callers []*function) error {
+func (s *state) round(callers []*function) {
 	callers = slices.DeleteFunc(callers, func(f *function) bool { return f.gone })
 	callees := s.defined(callers)
 	s.each(len(callees), func(i int) { s.look(callees[i]) })
@@ -55,12 +55,9 @@ func (s *state) round(callers []*function) error {
 			changes = append(changes, change{function: f, sites: sites[i]})
 		}
 	}
-	if err := s.apply(changes); err != nil {
-		return err
-	}
+	s.apply(changes)
 	s.each(len(callers), func(i int) { s.forget(callers[i]) })
 	s.drop(inlined)
-	return nil
 }
 
 // defined returns the functions that some functions call directly.

@@ -12,7 +12,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-var everything = []optimize.Options{{Level: 2, Fold: true}, {Inline: []string{"*"}, Fold: true, Interposable: true}}
+var everything = []optimize.Options{{Request: optimize.Request{Level: 2, Fold: true}}, {Request: optimize.Request{Inline: []string{"*"}, Fold: true, Interposable: true}}}
 
 // FuzzOptimize checks that every module that can be read can be optimised: what is wrong
 // with its instructions is for ptxas to say.

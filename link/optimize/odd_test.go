@@ -62,7 +62,7 @@ var odd = []struct{ what, text string }{
 // TestOdd compares what modules of odd shapes do, and asks ptxas about one output of each;
 // in a long run (PTXLINK_MODULES) about all.
 func TestOdd(t *testing.T) {
-	options := append([]optimize.Options{{Fold: true}, {Level: 2, Fold: true}, {Inline: []string{"*"}, Fold: true, Interposable: true}}, levels...)
+	options := append([]optimize.Options{{Request: optimize.Request{Fold: true}}, {Request: optimize.Request{Level: 2, Fold: true}}, {Request: optimize.Request{Inline: []string{"*"}, Fold: true, Interposable: true}}}, levels...)
 	for i, o := range odd {
 		t.Run(o.what, func(t *testing.T) {
 			t.Parallel()

@@ -5,10 +5,13 @@ package optimize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"ptxlink/internal/globs"
 	"ptxlink/internal/parallel"
@@ -16,30 +19,32 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Options are the options of Optimize. The patterns are those of path.Match and are
-// compared with the names in the program.
-type Options struct {
-	// Level is 0, 1 or 2. 1 inlines functions that one call refers to, and functions
-	// of at most Limit instructions (see instructions). 2 also inlines functions whose calls together
-	// add at most maxGrowth instructions.
+// Request says what Optimize does. The patterns are those of path.Match and are compared with the
+// names in the output.
+type Request struct {
+	// Level is 0, 1 or 2. 1 inlines device functions that are called once, and small
+	// ones (see instructions). 2 also inlines larger ones whose calls together add little code.
 	Level int
-	// Inline lists functions to inline whatever their size, even at level 0. NoInline
-	// lists functions that are never inlined; it wins.
+	// Inline are patterns of functions to inline whatever their size, even at level 0. NoInline
+	// are those of functions that are never inlined; it wins.
 	Inline, NoInline []string
-	// Limit is the number of instructions of a small function; 0 means DefaultLimit.
-	Limit int
-	// Interposable is set if the output will be linked with others by nvlink: other
-	// modules can then call its .visible and .weak functions and replace the latter.
-	// A program without an entry is a library, for which the same holds.
-	Interposable bool
-	// Keep lists functions that stay in the program.
-	Keep []string
-	// Fold replaces functions by others with the same code.
+	// InlineLimit is the number of instructions of a small function; 0 means DefaultLimit.
+	InlineLimit int
+	// Fold replaces device functions by others with the same code (--icf). Two
+	// functions whose address is taken stay two.
 	Fold bool
-	// Jobs is the number of functions that are read at a time; 0 means one per CPU.
-	Jobs int
-	// Spelling is how reasons name options.
-	Spelling diag.Spelling
+	// Interposable is set if nvlink will link the output with other modules, as it
+	// must if Options.AllowUndefined left something undefined, or if the output has no
+	// entry. All functions with linkage are then kept, and weak ones may be replaced.
+	Interposable bool
+}
+
+// Options are the options of Optimize.
+type Options struct {
+	Request
+	Keep     []string      // patterns of functions that stay in the program
+	Jobs     int           // the number of functions that are read at a time; 0 means one per CPU
+	Spelling diag.Spelling // how reasons name options
 }
 
 // DefaultLimit is the number of instructions of a small function.
@@ -72,18 +77,18 @@ type Call struct {
 }
 
 // Enabled reports whether the options ask for anything.
-func (o Options) Enabled() bool { return o.inlines() || o.Fold }
+func (o Request) Enabled() bool { return o.inlines() || o.Fold }
 
-func (o Options) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
+func (o Request) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
 
 // Check returns an error if an option other than the patterns, which package link checks, is
 // invalid.
-func (o Options) Check() error {
+func (o Request) Check() error {
 	switch {
 	case o.Level < 0 || o.Level > 2:
 		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("there is no optimisation level %d", o.Level))
-	case o.Limit < 0:
-		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("the limit %d is negative", o.Limit))
+	case o.InlineLimit < 0:
+		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("the limit %d is negative", o.InlineLimit))
 	}
 	return nil
 }
@@ -101,49 +106,37 @@ func (o Options) Check() error {
 // Inlining can show which function a register holds, so the first two are repeated. Fold
 // alone does nothing but fold.
 func Optimize(p *Program, o Options) (*Result, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
-	if o.Limit == 0 {
-		o.Limit = DefaultLimit
-	}
+	o.InlineLimit = cmp.Or(o.InlineLimit, DefaultLimit)
 	s := newState(p, o)
 	if o.inlines() {
-		if err := s.inline(); err != nil {
-			return nil, err
-		}
+		s.inline()
 	}
 	if o.Fold {
-		if err := s.fold(); err != nil {
-			return nil, err
-		}
+		s.fold()
+	}
+	if s.tooLarge.Load() {
+		return nil, errors.New("an optimised function is 2 GiB or larger")
 	}
 	s.drop(s.functions)
 	return s.result(), nil
 }
 
 // inline inlines calls until no more can be, and names the spaces of accesses.
-func (s *state) inline() error {
+func (s *state) inline() {
 	const passes = 4 // each one finds the functions behind one more level of pointers
 	for i := range passes {
-		if devirtualised, err := s.devirtualise(); err != nil {
-			return err
-		} else if i > 0 && !devirtualised {
+		if devirtualised := s.devirtualise(); i > 0 && !devirtualised {
 			break
 		}
 		s.prepared = false
 		s.reconsider()
 		s.analyse()
-		if err := s.prepare(); err != nil {
-			return err
-		}
+		s.prepare()
 		for _, callers := range s.levels() {
-			if err := s.round(callers); err != nil {
-				return err
-			}
+			s.round(callers)
 		}
 	}
-	return s.spaces()
+	s.spaces()
 }
 
 // state is the program, and what the steps know of it.
@@ -164,6 +157,7 @@ type state struct {
 	depths   map[string]int64 // see depth
 	numbered map[string]int64 // the least number behind each base of a name
 	prepared bool             // see prepare
+	tooLarge atomic.Bool      // a function is
 
 	inlined   map[string]bool
 	grown     map[string]bool // functions that others are inlined into

@@ -14,7 +14,7 @@ import (
 //     scope: a copy in each caller would be an object of its own.
 //  2. Locals that hide a name of the module get a new name, so that no name of an
 //     inlined body is taken for one of them.
-func (s *state) prepare() error {
+func (s *state) prepare() {
 	var changes []change
 	for _, f := range s.functions {
 		callee := s.wanted(f)
@@ -48,9 +48,7 @@ func (s *state) prepare() error {
 		if callee {
 			for _, st := range c.Statements {
 				if s.movableStatics(c, st) {
-					if err := s.moveStatics(f, st, names, removed); err != nil {
-						return err
-					}
+					s.moveStatics(f, st, names, removed)
 					edits = append(edits, edit{span: c.Span(st)})
 				}
 			}
@@ -59,9 +57,7 @@ func (s *state) prepare() error {
 			changes = append(changes, change{function: f, edits: edits})
 		}
 	}
-	if err := s.apply(changes); err != nil {
-		return err
-	}
+	s.apply(changes)
 	s.prepared = true
 	s.reconsider()
 	s.each(len(s.functions), func(i int) {
@@ -69,7 +65,6 @@ func (s *state) prepare() error {
 			s.forget(f)
 		}
 	})
-	return nil
 }
 
 // movableStatics reports whether a statement declares objects that can move to module
@@ -97,7 +92,7 @@ func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
 
 // moveStatics makes variables of the objects that a statement declares, and adds their
 // new names.
-func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]string, removed map[int32]bool) error {
+func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]string, removed map[int32]bool) {
 	c := f.code()
 	span := c.Span(st)
 	var declarations []edit
@@ -112,15 +107,14 @@ func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]strin
 	var w writer
 	w.copy(f.text, span, declarations)
 	w.own("\n", f.text, span.Off)
-	t, m, err := s.read(&w, s.first)
-	if err != nil {
-		return err
+	t, m := s.read(&w, s.first)
+	if m == nil {
+		return
 	}
 	s.variables = append(s.variables, variable{t, m})
 	for _, u := range m.Uses {
 		s.uses[m.Names[u.Name]]++
 	}
-	return nil
 }
 
 // static returns a name at module scope for an object of a function: function$object. No

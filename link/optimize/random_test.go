@@ -54,7 +54,7 @@ func parse(text string) (*ptx.Module, error) {
 	return m, nil
 }
 
-var levels = []optimize.Options{{Level: 1}, {Level: 2}, {Inline: []string{"*"}}, {Level: 1, Limit: 8, Interposable: true}}
+var levels = []optimize.Options{{Request: optimize.Request{Level: 1}}, {Request: optimize.Request{Level: 2}}, {Request: optimize.Request{Inline: []string{"*"}}}, {Request: optimize.Request{Level: 1, InlineLimit: 8, Interposable: true}}}
 
 // same optimises a module and returns an error if what it does differs.
 func same(text string, o optimize.Options, seeds ...int32) (*written, error) {

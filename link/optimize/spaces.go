@@ -28,9 +28,9 @@ import (
 //
 // Each definition of such a register is accompanied by the same one of another register,
 // which holds the address in the space. Nothing else changes.
-func (s *state) spaces() error {
+func (s *state) spaces() {
 	if s.p.AddressSize != 64 {
-		return nil
+		return
 	}
 	found := make([]*addresses, len(s.functions))
 	s.each(len(found), func(i int) {
@@ -46,7 +46,7 @@ func (s *state) spaces() error {
 			}
 		}
 	}
-	return s.apply(changes)
+	s.apply(changes)
 }
 
 // addresses are the registers of a function that hold generic addresses.
