@@ -12,21 +12,16 @@ import (
 // nothing uses any more: while the address of a function is taken, ptxas gives every
 // caller 24 registers. It reports whether it changed something.
 func (s *state) devirtualise() (changed bool) {
-	var changes []change
 	var functions map[string]*ptx.Signature
-	for _, f := range s.functions {
+	return s.edit(func(_ int, f *function) []edit {
 		if !slices.ContainsFunc(f.calls, func(c ptx.Call) bool { return c.Use < 0 }) || s.described(f) {
-			continue
+			return nil
 		}
 		if functions == nil {
 			functions = s.signatures()
 		}
-		if edits := devirtualiseIn(f, functions); len(edits) > 0 {
-			changes = append(changes, change{function: f, edits: edits})
-		}
-	}
-	s.apply(changes)
-	return len(changes) > 0
+		return devirtualiseIn(f, functions)
+	})
 }
 
 // value is what is known of one register.
@@ -40,13 +35,7 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 	c := f.code()
 	values, locals := valuesOf(c), namesOf(c)
 	for _, st := range c.Statements {
-		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
-			continue
-		}
-		operands := c.Operands(st)
-		if len(operands) > 0 && operands[0].Shape == ptx.List {
-			operands = operands[1:]
-		}
+		operands := calling(c, st)
 		if len(operands) != 3 || operands[0].Shape != ptx.NameOperand || operands[1].Shape != ptx.List || operands[2].Shape != ptx.NameOperand {
 			continue
 		}

@@ -166,23 +166,18 @@ func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 
 // redirect removes the folded functions and renames the calls.
 func (s *state) redirect(into map[string]string) {
-	var changes []change
-	for _, f := range s.functions {
+	s.edit(func(_ int, f *function) (edits []edit) {
 		if into[f.name] != "" {
-			continue
+			return nil
 		}
-		var edits []edit
 		for _, u := range f.uses() {
 			span := f.m.UseSpan(u)
 			if to := into[f.m.Names[u.Name]]; to != "" && !bytes.Equal(f.src.Bytes(span), []byte(to)) {
 				edits = append(edits, edit{span: span, text: to})
 			}
 		}
-		if len(edits) > 0 {
-			changes = append(changes, change{function: f, edits: edits})
-		}
-	}
-	s.apply(changes)
+		return edits
+	})
 	for _, f := range s.functions {
 		if into[f.name] != "" {
 			s.remove(f)

@@ -92,6 +92,18 @@ type change struct {
 	sites []*site
 }
 
+// edit changes the functions that edits has edits for, and reports whether there are any.
+func (s *state) edit(edits func(i int, f *function) []edit) (changed bool) {
+	var changes []change
+	for i, f := range s.functions {
+		if list := edits(i, f); len(list) > 0 {
+			changes = append(changes, change{function: f, edits: list})
+		}
+	}
+	s.apply(changes)
+	return len(changes) > 0
+}
+
 // apply changes functions, and reads them again. It changes nothing once a function is too large.
 func (s *state) apply(changes []change) {
 	if s.tooLarge.Load() {

@@ -134,16 +134,22 @@ func (s *state) choose(caller *function, sites []*site) []*site {
 	return kept
 }
 
-// callTarget returns the token of what a call names directly: a function, or a register.
-// ok is false for calls with a prototype, and for all other instructions.
-func callTarget(c *ptx.Code, st ptx.Statement) (token int32, ok bool) {
+// calling returns the operands of a call behind its results; nil for other statements.
+func calling(c *ptx.Code, st ptx.Statement) []ptx.Operand {
 	if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
-		return -1, false
+		return nil
 	}
 	operands := c.Operands(st)
 	if len(operands) > 0 && operands[0].Shape == ptx.List {
 		operands = operands[1:]
 	}
+	return operands
+}
+
+// callTarget returns the token of what a call names directly: a function, or a register.
+// ok is false for calls with a prototype, and for all other instructions.
+func callTarget(c *ptx.Code, st ptx.Statement) (token int32, ok bool) {
+	operands := calling(c, st)
 	if len(operands) == 0 || len(operands) > 2 || operands[0].Shape != ptx.NameOperand {
 		return -1, false
 	}

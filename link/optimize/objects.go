@@ -114,22 +114,16 @@ func (r *usageReader) address(st ptx.Statement) int32 {
 }
 
 func (r *usageReader) call(n int32, st ptx.Statement) {
-	passed(r.Code, r.Operands(st), func(o ptx.Operand) {
-		if o.Shape != ptx.NameOperand {
-			return
+	for i, list := range r.Operands(st) {
+		if list.Shape != ptx.List || i > 2 {
+			continue
 		}
-		if u := r.find(o.First); u != nil {
-			u.calls = append(u.calls, n)
-		}
-	})
-}
-
-// passed calls f for each result and argument of a call.
-func passed(c *ptx.Code, operands []ptx.Operand, f func(o ptx.Operand)) {
-	for i, o := range operands {
-		if o.Shape == ptx.List && i < 3 {
-			for _, e := range c.Elements(o) {
-				f(e)
+		for _, o := range r.Elements(list) { // results or arguments
+			if o.Shape != ptx.NameOperand {
+				continue
+			}
+			if u := r.find(o.First); u != nil {
+				u.calls = append(u.calls, n)
 			}
 		}
 	}
@@ -232,13 +226,8 @@ func cells(accesses []access) (list []cell, ok bool) {
 		}
 		return least > 1 && len(parts) <= maxCells
 	}
-	for _, p := range stores {
-		if !cut(p, false) {
-			return nil, false
-		}
-	}
-	for _, p := range loads {
-		if !cut(p, true) {
+	for i, p := range slices.Concat(stores, loads) {
+		if !cut(p, i >= len(stores)) {
 			return nil, false
 		}
 	}

@@ -15,13 +15,11 @@ import (
 //  2. Locals that hide a name of the module get a new name, so that no name of an
 //     inlined body is taken for one of them.
 func (s *state) prepare() {
-	var changes []change
-	for _, f := range s.functions {
+	s.edit(func(_ int, f *function) (edits []edit) {
 		callee := s.wanted(f)
 		if !callee && s.level[f.name] == 0 || s.described(f) {
-			continue
+			return nil
 		}
-		var edits []edit
 		c := f.code()
 		names, removed := map[int32]string{}, map[int32]bool{}
 		for i := range c.Locals {
@@ -53,11 +51,8 @@ func (s *state) prepare() {
 				}
 			}
 		}
-		if edits = append(edits, view{c, names}.rename(removed)...); len(edits) > 0 {
-			changes = append(changes, change{function: f, edits: edits})
-		}
-	}
-	s.apply(changes)
+		return append(edits, view{c, names}.rename(removed)...)
+	})
 	s.prepared = true
 	s.reconsider()
 	s.each(len(s.functions), func(i int) {

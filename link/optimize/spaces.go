@@ -38,15 +38,12 @@ func (s *state) spaces() {
 			found[i] = newAddresses(f.code())
 		}
 	})
-	var changes []change
-	for i, f := range s.functions {
-		if found[i] != nil {
-			if edits := found[i].rewrite(s, f); len(edits) > 0 {
-				changes = append(changes, change{function: f, edits: edits})
-			}
+	s.edit(func(i int, f *function) []edit {
+		if found[i] == nil {
+			return nil
 		}
-	}
-	s.apply(changes)
+		return found[i].rewrite(s, f)
+	})
 }
 
 // addresses are the registers of a function that hold generic addresses.
