@@ -182,7 +182,7 @@ func (m *Module) index(l *layout) bool {
 			at = end
 			continue
 		}
-		left := lengthField(b[at+10:], u)
+		left := max(0, min(4, u.End-u.Off-int64(le.Uint32(b[at+10:])))) // the producer leaves out nothing, or the length of the unit
 		l.patches = append(l.patches, patch{off: at + 10, end: at + 14, size: 4, kind: reference, in: info, value: u.End, from: u.Off + left})
 		for p := at + 14; p+4 <= end; {
 			off := int64(le.Uint32(b[p:]))
@@ -200,12 +200,6 @@ func (m *Module) index(l *layout) bool {
 		at = end
 	}
 	return true
-}
-
-// lengthField returns the bytes that the producer omits from the size of a unit in
-// pubnames: 0, or the 4 bytes of the length field.
-func lengthField(field []byte, u *unit) int64 {
-	return max(0, min(4, u.End-u.Off-int64(binary.LittleEndian.Uint32(field))))
 }
 
 // aranges empties the ranges of a set whose addresses are gone.

@@ -189,34 +189,29 @@ func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 			out.bytes([]byte(l.texts[p.from-1]))
 			return
 		}
-		b = appendUint(b, uint64(n), int64(p.size))
 	case code:
-		b = binary.AppendUvarint(b, uint64(n))
+		out.bytes(binary.AppendUvarint(b, uint64(n)))
+		return
 	case reference:
-		b = appendUint(b, uint64(n-p.in.at(p.from)), int64(p.size))
+		n -= p.in.at(p.from)
 	case uleb:
 		n -= p.in.at(p.from)
 		for range p.size - 1 {
 			b = append(b, byte(n)|0x80)
 			n >>= 7
 		}
-		b = append(b, byte(n)&0x7f)
-	case number:
-		b = appendUint(b, uint64(n), int64(p.size))
-	case unitOffset:
-		if n == 0 {
-			out.address(target{name: p.in.data.Name, width: int(p.size)})
+		out.bytes(append(b, byte(n)&0x7f))
+		return
+	case unitOffset, offset:
+		if p.kind == offset || n == 0 {
+			out.address(target{name: p.in.data.Name, addend: n, width: int(p.size)})
 			return
 		}
-		b = appendUint(b, uint64(n), int64(p.size))
-	case offset:
-		out.address(target{name: p.in.data.Name, addend: n, width: int(p.size)})
-		return
 	case address:
 		out.address(target{name: l.texts[p.from-1], width: int(p.size)})
 		return
 	}
-	out.bytes(b)
+	out.bytes(appendUint(b, uint64(n), int64(p.size)))
 }
 
 // put adds a patch with literal bytes.
