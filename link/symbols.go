@@ -160,31 +160,26 @@ func definedByOptions(ctx context.Context, files []*object.File, o Options, log 
 		if f == nil {
 			continue
 		}
-		refuse := func(reason string) {
-			log.Error(diag.Defsym, f.NamePlace(name), log.Option("--defsym")+fmt.Sprintf(" gives %s the value %s, but %s", log.Name(d.Name), d.Value, reason)).Of(d.Name)
-		}
-		if f.Symbols[name].Defined() {
-			refuse("it is defined here")
-			continue
-		}
-		if !d.isNumber() {
-			continue
-		}
-		decl := f.DeclOf(name)
+		decl, reason, value := f.DeclOf(name), "", ""
 		switch {
+		case f.Symbols[name].Defined():
+			reason = "it is defined here"
+		case !d.isNumber():
+			continue
 		case decl == nil || decl.Kind != ptx.Variable:
-			refuse("it is a function")
-			continue
+			reason = "it is a function"
 		case decl.Space != ".const" && decl.Space != ".global":
-			refuse("variables in " + decl.Space + " have no initial value")
-			continue
+			reason = "variables in " + decl.Space + " have no initial value"
 		case decl.Array || decl.Vector > 0:
-			refuse("it is not a scalar")
-			continue
+			reason = "it is not a scalar"
+		default:
+			var ok bool
+			if value, ok = initialValue(decl.Word, d.Value); !ok {
+				reason = "a " + decl.Word + " cannot hold it"
+			}
 		}
-		value, ok := initialValue(decl.Word, d.Value)
-		if !ok {
-			refuse("a " + decl.Word + " cannot hold it")
+		if reason != "" {
+			log.Error(diag.Defsym, f.NamePlace(name), log.Option("--defsym")+fmt.Sprintf(" gives %s the value %s, but %s", log.Name(d.Name), d.Value, reason)).Of(d.Name)
 			continue
 		}
 		if text.Len() == 0 {
