@@ -26,12 +26,9 @@ func (j *linkJob) readArchs(archs []string) error {
 		}
 	}
 	switch {
-	case len(j.archs) == 0:
-		return nil
 	case len(j.archs) == 1:
 		j.options.Arch, j.archs = j.archs[0], nil
-		return nil
-	case j.format != "fatbin" && !j.checkOnly:
+	case len(j.archs) > 1 && j.format != "fatbin" && !j.checkOnly:
 		what := map[string]string{"ptx": "PTX", "cubin": "a cubin"}[j.format]
 		return usageError(fmt.Sprintf("%s is for one GPU, but --arch names %s", what, strings.Join(j.archs, " and ")),
 			"write out.fatbin, which holds a cubin for each, or link once for each")

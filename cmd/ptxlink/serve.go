@@ -270,14 +270,11 @@ func readRequest(in *bufio.Reader) (*request, map[string][]byte, error) {
 
 // readBytes reads n bytes. It allocates memory for them as they come, because n may be wrong.
 func readBytes(in io.Reader, n int64) ([]byte, error) {
-	var b bytes.Buffer
-	b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
-	if _, err := io.CopyN(&b, in, n); errors.Is(err, io.EOF) {
-		return nil, io.ErrUnexpectedEOF
-	} else if err != nil {
-		return nil, err
+	data, err := io.ReadAll(io.LimitReader(in, n))
+	if err == nil && int64(len(data)) < n {
+		err = io.ErrUnexpectedEOF
 	}
-	return b.Bytes(), nil
+	return data, err
 }
 
 // input returns the input of a link that is in memory under a name.

@@ -129,22 +129,21 @@ func writeSizes(w io.Writer, modules []moduleSizes) {
 		fmt.Fprintf(t, "%s\t", space)
 	}
 	fmt.Fprintln(t, "file\t  module")
-	totals, bytes := make([]int64, len(spaces)), 0
-	row := func(sizes func(i int) int64, file int, name string) {
-		for i := range spaces {
-			fmt.Fprintf(t, "%d\t", sizes(i))
-		}
-		fmt.Fprintf(t, "%d\t  %s\n", file, diag.Escape(name))
-	}
+	total := moduleSizes{Name: "(total)", Spaces: make([]spaceSize, len(spaces))}
 	for _, m := range modules {
-		row(func(i int) int64 { return m.Spaces[i].Bytes }, m.Bytes, m.Name)
-		for i := range spaces {
-			totals[i] += m.Spaces[i].Bytes
+		for i, s := range m.Spaces {
+			total.Spaces[i].Bytes += s.Bytes
 		}
-		bytes += m.Bytes
+		total.Bytes += m.Bytes
 	}
 	if len(modules) > 1 {
-		row(func(i int) int64 { return totals[i] }, bytes, "(total)")
+		modules = append(modules, total)
+	}
+	for _, m := range modules {
+		for _, s := range m.Spaces {
+			fmt.Fprintf(t, "%d\t", s.Bytes)
+		}
+		fmt.Fprintf(t, "%d\t  %s\n", m.Bytes, diag.Escape(m.Name))
 	}
 	t.Flush()
 }
