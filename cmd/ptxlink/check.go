@@ -35,20 +35,9 @@ func (j *linkJob) check() error {
 		return err
 	}
 	j.options.Atomics = j.opts.Bool("atomics")
-	if j.cubin() {
-		j.assembler.Compile = j.opts.Bool("relocatable")
-		if err := j.findTools(); err != nil {
-			return err
-		}
-	}
-	targets, err := j.linkAll()
-	if err != nil {
+	j.assembler.Compile = j.cubin() && j.opts.Bool("relocatable")
+	if _, _, err := j.make(); err != nil {
 		return err
-	}
-	if j.cubin() {
-		if _, err := j.assemble(targets); err != nil {
-			return err
-		}
 	}
 	if j.opts.Bool("time") {
 		j.showTimes()
