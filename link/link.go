@@ -156,13 +156,8 @@ func (o Options) check() (host object.Host, err error) {
 			return host, err
 		}
 	}
-	if err := CheckArch(o.Arch, o.Spelling); err != nil {
-		return host, err
-	}
-	if _, err := parseVersion(o.Version); err != nil {
-		return host, err
-	}
-	if err := o.Optimize.Check(); err != nil {
+	_, wrong := parseVersion(o.Version)
+	if err := cmp.Or(CheckArch(o.Arch, o.Spelling), wrong, o.Optimize.Check()); err != nil {
 		return host, err
 	}
 	if o.Relocatable && o.Optimize.Enabled() {
