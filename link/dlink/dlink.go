@@ -194,7 +194,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		r.unclear = true
 		c := candidate{unit: unit{input: link.Input{Path: f.Path}}}
 		if err == nil {
-			if codes := r.relocatable(r.offers(f.Path, data), false); len(codes) == 1 && !container.IsArchive(data) {
+			if codes, _ := r.relocatable(r.offers(f.Path, data), false); len(codes) == 1 && !container.IsArchive(data) {
 				c.Object = codes[0]
 			}
 		}

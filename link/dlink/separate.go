@@ -97,20 +97,12 @@ func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (fo
 // nvlink does not link, so r.Prefer then becomes PreferPTX.
 func (r *reader) chosen(offers []container.Object, archive, whole bool) (codes []container.Object, all bool) {
 	said := len(r.log.Messages)
-	codes, all = r.relocatable(offers, archive), r.takesAll(offers, archive)
+	codes, all = r.relocatable(offers, archive)
 	if whole && len(r.log.Messages) == said && r.Prefer != PreferPTX && (!all || len(codes) < len(offers)) {
 		r.Prefer = PreferPTX
-		codes, all = r.relocatable(offers, archive), r.takesAll(offers, archive)
+		codes, all = r.relocatable(offers, archive)
 	}
 	return codes, all
-}
-
-// takesAll reports whether nothing of a file, or of an archive, is linked as PTX.
-func (r *reader) takesAll(offers []container.Object, archive bool) bool {
-	return !slices.ContainsFunc(offers, func(code container.Object) bool {
-		v := r.verdict(code, archive)
-		return v != cubinOnly && v != ltoOnly
-	})
 }
 
 // holder returns the name and the contents of an input that may hold more than PTX, or nil.
@@ -137,10 +129,12 @@ func (r *reader) offers(path string, data []byte) []container.Object {
 
 // relocatable returns the objects of a file that have machine code, LTO-IR or bitcode, without the cubins
 // that nvlink does not link because they have been linked. It reads only cubins that may be
-// taken, or of which a message will be.
-func (r *reader) relocatable(offers []container.Object, archived bool) (list []container.Object) {
+// taken, or of which a message will be. all reports whether nothing of the file, or of the archive, is linked as PTX.
+func (r *reader) relocatable(offers []container.Object, archived bool) (list []container.Object, all bool) {
+	all = true
 	for _, code := range offers {
 		v := r.verdict(code, archived)
+		all = all && (v == cubinOnly || v == ltoOnly)
 		code.Codes = slices.DeleteFunc(slices.Clone(code.Codes), func(c container.Code) bool {
 			if c.Form != container.MachineCode || !(v == cubinOnly && r.fits(c.Target) || v == unsuited && !r.separating) {
 				return false
@@ -152,7 +146,7 @@ func (r *reader) relocatable(offers []container.Object, archived bool) (list []c
 			list = append(list, code)
 		}
 	}
-	return list
+	return list, all
 }
 
 // cubin reads a cubin of an object, or reports why it cannot be read.
@@ -186,10 +180,9 @@ func Buffered(ctx context.Context, inputs []link.Input, limit int64) []link.Inpu
 		if in.Text == nil && in.Reader == nil && isPipe(in.Path) {
 			in.Reader = &pipe{path: in.Path}
 		}
-		if in.Text != nil || in.Reader == nil {
-			continue
+		if in.Text == nil && in.Reader != nil {
+			in.Text, in.Reader = object.Buffer(ctx, in.Reader, limit)
 		}
-		in.Text, in.Reader = object.Buffer(ctx, in.Reader, limit)
 	}
 	return inputs
 }

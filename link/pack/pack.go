@@ -211,18 +211,16 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 			for members[0].Group != 0 && end < len(members) && members[end].Group == members[0].Group {
 				end++
 			}
-			group := members[:end]
-			members = members[end:]
 			var took string
 			var left []string
-			for _, m := range group {
+			for _, m := range members[:end] {
 				if kept[m.Name] {
 					took = m.Target
 				} else {
 					left = append(left, m.Target)
 				}
 			}
-			if took == "" || len(left) == 0 {
+			if members = members[end:]; took == "" || len(left) == 0 {
 				continue
 			}
 			text := fmt.Sprintf("kept the PTX for %s and left out %s", took, strings.Join(left, ", "))
