@@ -188,8 +188,7 @@ func (m *Module) located(err *dies.Error) *ptx.Error {
 func (m *Module) warnLeftOut(log *diag.Log) {
 	var names []string
 	var first diag.Span
-	for i := range m.File.Sections {
-		s := &m.File.Sections[i]
+	for _, s := range m.File.Sections {
 		if m.sections[s.Name] == nil || m.layouts[s.Name] != nil || len(names) < 4 && slices.Contains(names, s.Name) {
 			continue
 		}

@@ -63,8 +63,7 @@ func (s *state) findUnfit(f *function) string {
 			return "a branch target that is not defined"
 		}
 	}
-	for i := range c.Locals {
-		l := &c.Locals[i]
+	for _, l := range c.Locals {
 		switch l.Type.Space {
 		case "", ".reg", ".param", ".local":
 		case ".shared", ".global", ".const":

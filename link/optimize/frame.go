@@ -85,8 +85,7 @@ func newFrame(c *ptx.Code, used []usage) *frame {
 			}
 		}
 	}
-	for i := range c.Locals {
-		l := &c.Locals[i]
+	for i, l := range c.Locals {
 		if l.Kind == ptx.Parameter && len(used[i].taken) > 0 || f.resident[int32(i)] {
 			f.own += l.Type.Size() * max(1, l.Count)
 		}

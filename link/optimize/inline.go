@@ -236,8 +236,7 @@ type localNames struct {
 
 func namesOf(c *ptx.Code) localNames {
 	n := localNames{map[string]bool{}, map[string]int64{}}
-	for i := range c.Locals {
-		l := &c.Locals[i]
+	for _, l := range c.Locals {
 		name := c.Module.Src.String(l.Name)
 		if l.Count >= 0 {
 			n.ranges[name] = max(n.ranges[name], l.Count)

@@ -174,8 +174,7 @@ func (c *cell) bits() int64 { return max(16, 8*c.width) }
 // same size. ok is false if that is not possible.
 func cells(accesses []access) (list []cell, ok bool) {
 	var stores, loads []cell
-	for i := range accesses {
-		a := &accesses[i]
+	for _, a := range accesses {
 		if a.width() > 8 {
 			return nil, false
 		}

@@ -22,8 +22,7 @@ func (s *state) prepare() {
 		}
 		c := f.code()
 		names, removed := map[int32]string{}, map[int32]bool{}
-		for i := range c.Locals {
-			l := &c.Locals[i]
+		for i, l := range c.Locals {
 			name := f.src.String(l.Name)
 			if l.Count >= 0 {
 				if l.Kind >= ptx.CodeLabel || !s.hides(name, l.Count) {

@@ -88,8 +88,7 @@ func (s *splitter) split(roots []string) (members []link.Input) {
 	for _, o := range f.Others {
 		s.log.Error(diag.Split, f.At(o.Span), "a module with a statement that ptxlink does not know cannot be split")
 	}
-	for i := range f.Aliases {
-		a := &f.Aliases[i]
+	for _, a := range f.Aliases {
 		if target := f.Symbols[a.Name].Target; target < 0 || f.Symbols[target].Def < 0 {
 			s.log.Error(diag.AliasTarget, f.At(a.TargetSpan), s.log.Name(f.Names[a.Name])+" leads to no function that this module defines").Of(f.Names[a.Name])
 		}

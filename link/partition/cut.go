@@ -263,8 +263,7 @@ func (w *partWriter) findNames() {
 // because ptxas writes its table by position.
 func (w *partWriter) fileTable() {
 	m := w.Module
-	for i := range m.Files {
-		f := &m.Files[i]
+	for _, f := range m.Files {
 		if !w.used[f.Index] {
 			continue
 		}
@@ -309,8 +308,7 @@ func (w *partWriter) inlinedNames() {
 	if len(w.labels) == 0 {
 		return
 	}
-	for i := range w.Sections {
-		s := &w.Sections[i]
+	for _, s := range w.Sections {
 		if w.wholeNames {
 			w.copy(s.Span)
 			continue
