@@ -20,10 +20,7 @@ type cubinMembers struct {
 }
 
 func newCubinMembers(list []Cubin) cubinMembers {
-	m := cubinMembers{list: list}
-	if len(list) > 0 {
-		m.linked = make([]bool, len(list))
-	}
+	m := cubinMembers{list: list, linked: make([]bool, len(list))}
 	for i, c := range list {
 		if m.linked[i] = !c.Archived && !c.Offered; m.linked[i] || c.Offered {
 			continue

@@ -124,10 +124,8 @@ func (d describer) describe() description {
 	}
 	for i, at := range p.bodies {
 		sym := d.symbol(d.t.Declared(at))
-		if p.firstBody > 0 {
-			_, decl, _ := p.function(d.t.Files, i)
-			sym.Size = p.pieces[p.firstBody+i].SizeOf(decl.Body)
-		}
+		_, decl, _ := p.function(d.t.Files, i)
+		sym.Size = p.pieces[p.firstBody+i].SizeOf(decl.Body)
 		symbols = append(symbols, sym)
 	}
 	for i := range d.t.Symbols {

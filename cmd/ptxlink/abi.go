@@ -142,8 +142,11 @@ func (c *command) showLayouts(opts *cli.Context, src *diag.Source, declared []ct
 	report := abiReport{Model: model.Name}
 	for i, d := range declared {
 		l, err := ctype.LayOut(d.Type, model)
+		if bad, ok := errors.AsType[*ctype.Error](err); ok {
+			err = diag.New(diag.TypeLayout, diag.At(src, cmp.Or(bad.Span, d.Span)), bad.Error()).WithHelp(bad.Help)
+		}
 		if err != nil {
-			return &exitError{exitLink, layoutMessage(src, d, err)}
+			return &exitError{exitLink, err}
 		}
 		t, err := describe(d, l, model)
 		if err != nil {
@@ -178,14 +181,6 @@ func abiModel(opts *cli.Context) (ctype.Model, error) {
 	}
 	model.C = opts.String("lang") == "c"
 	return model, nil
-}
-
-func layoutMessage(src *diag.Source, d ctype.Declared, err error) error {
-	var bad *ctype.Error
-	if !errors.As(err, &bad) {
-		return err
-	}
-	return diag.New(diag.TypeLayout, diag.At(src, cmp.Or(bad.Span, d.Span)), bad.Error()).WithHelp(bad.Help)
 }
 
 // abiReport is what --json writes.

@@ -138,8 +138,8 @@ func (c *command) checkFile(path string) error {
 // refused writes the messages of a *link.Errors and returns its exit code. It returns
 // other errors unchanged.
 func (c *command) refused(err error) error {
-	var refused *link.Errors
-	if !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*link.Errors](err)
+	if !ok {
 		return err
 	}
 	if err := c.read.Changed(); err != nil { // which is why, if it was read half written
@@ -223,11 +223,8 @@ func (c *command) insteadOfDirectory(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() { // a pipe would block
 		return ""
 	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return ""
-	}
 	ptx, library := "", ""
+	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
 		name := e.Name()
 		switch {

@@ -76,11 +76,9 @@ func (c *command) inspect(opts *cli.Context, forms ...container.Form) ([]*link.O
 	if len(inputs) > 0 {
 		list, err = link.Inspect(opts.Context, inputs, 0)
 	}
-	var refused *link.Errors
-	switch {
-	case errors.As(err, &refused):
+	if refused, ok := errors.AsType[*link.Errors](err); ok {
 		refused.Messages = append(log.Messages, refused.Messages...)
-	case err == nil && log.Errors() > 0:
+	} else if err == nil && log.Errors() > 0 {
 		err = &link.Errors{Messages: log.Messages}
 	}
 	if err != nil {

@@ -166,12 +166,10 @@ func (t *tarWriter) add(name string, size int64, from io.Reader) error {
 		name = "long"
 	}
 	t.header(name, size, '0')
-	if t.err != nil {
-		return t.err
+	if t.err == nil {
+		_, t.err = io.CopyN(t.w, from, size)
 	}
-	if _, t.err = io.CopyN(t.w, from, size); t.err == nil {
-		t.pad(size)
-	}
+	t.pad(size)
 	return t.err
 }
 

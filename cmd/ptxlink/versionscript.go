@@ -89,7 +89,6 @@ func (p *scriptParser) block() {
 		case p.tok == scanner.Ident && p.TokenText() == "extern":
 			if p.next(); p.tok != scanner.String || p.TokenText() != `"C"` {
 				p.fail(`expected "C": patterns match mangled names`)
-				return
 			}
 			p.next()
 			for p.need('{'); p.tok != '}' && p.err == nil; {
@@ -123,7 +122,6 @@ func (p *scriptParser) pattern() string {
 		text = name
 	} else if p.tok != scanner.Ident {
 		p.fail("expected a name or pattern")
-		return ""
 	}
 	p.places[text] = diag.InFile(p.Filename, p.Line, p.Column)
 	p.next()
