@@ -255,7 +255,7 @@ func unknownOption(t table, arg, name string) error {
 func nearest(t table, name string) string {
 	var names []string
 	for _, f := range t.flags {
-		names = append(names, namesOf(f)...)
+		names = append(names, f.Names()...)
 	}
 	return cmp.Or(typo.Word(names, name), longer(names, name))
 }
