@@ -143,7 +143,7 @@ func namedOnce(list []Input, log *diag.Log) []Input {
 		case !twice:
 			first[path] = place{i, len(kept)}
 			kept = append(kept, in)
-		case isArchive(path):
+		case container.IsArchive(infile.Head(path, 8)):
 			same := &kept[earlier.kept]
 			same.WholeArchive = same.WholeArchive || in.WholeArchive
 		default:
@@ -151,13 +151,6 @@ func namedOnce(list []Input, log *diag.Log) []Input {
 		}
 	}
 	return kept
-}
-
-// isArchive reports whether the file starts like an archive. It returns false for
-// files it cannot read.
-func isArchive(path string) bool {
-	head, err := infile.Head(path, 8)
-	return err == nil && container.IsArchive(head)
 }
 
 // unused returns the paths of the archives without a live member.

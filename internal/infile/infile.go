@@ -149,16 +149,18 @@ func Read(f *os.File, info fs.FileInfo) ([]byte, error) {
 	return data, err
 }
 
-// Head returns the first n bytes of a regular file, or all of a shorter one.
-func Head(path string, n int64) ([]byte, error) {
+// Head returns the first n bytes of a regular file, or all of a shorter one; nil if it cannot be read.
+func Head(path string, n int64) []byte {
 	f, info, err := OpenRegular(path, math.MaxInt64)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	defer f.Close()
 	head := make([]byte, min(n, info.Size()))
-	_, err = io.ReadFull(f, head)
-	return head, err
+	if _, err = io.ReadFull(f, head); err != nil {
+		return nil
+	}
+	return head
 }
 
 // ReadFile reads a file of any kind to its end, which is an error behind limit bytes.

@@ -56,7 +56,12 @@ func Run(ctx context.Context, c Command) (out Output, err error) {
 			err = fmt.Errorf("cannot run %s: %w", c.Path, outfile.Reason(err))
 		}
 	}()
-	reapChildren()
+	// Waiting works in a process that ignores SIGCHLD, for which the kernel keeps no exit
+	// status: one that uses ptxlink as a library. Go's runtime does the same for a program
+	// whose parent ignores the signal.
+	if childSignal != nil {
+		signal.Notify(ended, childSignal)
+	}
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Stdin = c.Dir, c.Stdin
 	// ptxas leaves temporary files behind if it is killed, and reads the whole directory
@@ -115,15 +120,6 @@ func Run(ctx context.Context, c Command) (out Output, err error) {
 }
 
 var ended = make(chan os.Signal, 1)
-
-// reapChildren makes waiting for programs work in a process that ignores SIGCHLD, for
-// which the kernel keeps no exit status: one that uses ptxlink as a library. Go's
-// runtime does the same for a program whose parent ignores the signal.
-func reapChildren() {
-	if childSignal != nil {
-		signal.Notify(ended, childSignal)
-	}
-}
 
 // printed reads what a program prints.
 type printed struct {

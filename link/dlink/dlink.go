@@ -117,9 +117,10 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	r.judge()
 	j := &Job{Arch: r.gpu.String(), virtual: r.virtual()}
 	r.report()
+	needy := slices.ContainsFunc(r.candidates, func(c candidate) bool { return !c.system && (c.verdict == suits || c.verdict == cubinOnly) })
 	for _, c := range r.candidates {
 		switch {
-		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
+		case c.system && !r.System && !needy: // nothing can need libcudadevrt.a
 			continue
 		case c.system && r.verdict(c.Object, true) != suits:
 			r.library(ctx, c, j)
@@ -166,11 +167,6 @@ type candidate struct {
 	system   bool // libcudadevrt.a
 	archived bool // a member of an archive
 	verdict  verdict
-}
-
-// needy reports whether the candidate may need libcudadevrt.a.
-func (c candidate) needy() bool {
-	return !c.system && (c.verdict == suits || c.verdict == cubinOnly)
 }
 
 // file adds the units of a file.

@@ -160,8 +160,8 @@ func (r *reader) cubin(of container.Object, c container.Code) (cubin container.C
 
 // mayHold reports whether a regular file starts as one that may hold more than PTX.
 func mayHold(path string) bool {
-	magic, err := infile.Head(path, 8)
-	return err == nil && (startsAsHolder(magic) || container.IsCompressed(magic))
+	magic := infile.Head(path, 8)
+	return startsAsHolder(magic) || container.IsCompressed(magic)
 }
 
 // startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF

@@ -170,8 +170,8 @@ func (c *Cache) version(ctx context.Context, path string) string {
 }
 
 func isScript(path string) bool {
-	start, err := infile.Head(path, 2)
-	return err != nil || string(start) == "#!"
+	start := infile.Head(path, 2)
+	return start == nil || string(start) == "#!"
 }
 
 // load returns the entry of a key, whose cubin check accepts.

@@ -314,9 +314,9 @@ func isOurs(ctx context.Context, path string) (bool, error) {
 			return true, nil
 		}
 	}
-	head, err := infile.Head(path, 8<<10)
+	head := infile.Head(path, 8<<10)
 	// The name of the note with the build ID, which lies behind the headers.
-	if err != nil || bytes.HasPrefix(head, []byte("\x7fELF")) && !bytes.Contains(head, []byte("Go\x00\x00")) {
+	if head == nil || bytes.HasPrefix(head, []byte("\x7fELF")) && !bytes.Contains(head, []byte("Go\x00\x00")) {
 		return false, nil
 	}
 	said, _, err := tool.TryVersion(ctx, path) // a script may go on to do what fails without inputs

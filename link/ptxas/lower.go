@@ -140,11 +140,8 @@ func Unusable(err error) string {
 // pages, which hold the build ID.
 func identify(path string) []byte {
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	start, err := infile.Head(path, 1<<16)
-	if err != nil {
+	start := infile.Head(path, 1<<16)
+	if err != nil || start == nil {
 		return nil
 	}
 	digest := sha256.Sum256(start)
