@@ -380,25 +380,19 @@ func (m *byteMap) put(bit, bits int64, letter byte) {
 		if i == len(m.layers) {
 			m.layers = append(m.layers, make([]byte, maxMapped*8))
 		}
-		part := m.layers[i][bit:end]
-		if len(bytes.Trim(part, "\x00")) > 0 {
-			continue
+		if part := m.layers[i][bit:end]; len(bytes.Trim(part, "\x00")) == 0 {
+			copy(part, bytes.Repeat([]byte{letter}, len(part)))
+			return
 		}
-		for j := range part {
-			part[j] = letter
-		}
-		return
 	}
 }
 
 func (m *byteMap) write(w io.Writer) {
-	perByte := 1
+	perByte, shown := 1, ""
 	if m.bits {
-		perByte = 8
-		fmt.Fprint(w, "\n  byte  bits of each byte from 0 to 7; . is padding\n")
-	} else {
-		fmt.Fprint(w, "\n  byte  . is padding\n")
+		perByte, shown = 8, "bits of each byte from 0 to 7; "
 	}
+	fmt.Fprintf(w, "\n  byte  %s. is padding\n", shown)
 	if len(m.layers) == 0 {
 		m.layers = append(m.layers, make([]byte, maxMapped*8))
 	}

@@ -436,7 +436,6 @@ func (j *arJob) arShow(dir string) error {
 	if err != nil {
 		return err
 	}
-	everything := len(j.inputs) == 0
 	at, err := j.chosen(a, true)
 	if err != nil {
 		return err
@@ -460,7 +459,7 @@ func (j *arJob) arShow(dir string) error {
 			}
 			out.Write(m.Data)
 		case 'x':
-			if m.IsMeta() && everything {
+			if m.IsMeta() && len(j.inputs) == 0 {
 				continue // it would be of no use as a file
 			}
 			if err := pack.CanExtract(m); err != nil {

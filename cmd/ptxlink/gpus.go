@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ func (j *linkJob) readArchs(archs []string) error {
 	return nil
 }
 
-// linkAll links for each GPU.
+// linkAll links for each GPU. With an error, the targets are those whose link had none.
 func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	archs := j.archs
 	if len(archs) == 0 {
@@ -75,13 +76,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 		j.linked = append(j.linked, j.options)
 		targets = append(targets, target)
 	}
-	if unneeded := j.warnUnneeded(); err == nil {
-		err = unneeded
-	}
-	if err != nil {
-		return nil, err
-	}
-	return targets, nil
+	return targets, cmp.Or(err, j.warnUnneeded())
 }
 
 // link links for one GPU. It returns also the cubins that nvlink links with the result.

@@ -364,8 +364,7 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 	if last := len(output) - 1; j.output == "-" {
 		output[last] = j.toStdout(output[last])
 	}
-	files = append(files, output...)
-	return j.write(j.paths, files...)
+	return j.write(j.paths, append(files, output...)...)
 }
 
 // regularFiles leaves out pipes such as /dev/fd/63, which are gone when Make

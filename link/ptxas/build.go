@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,11 +104,7 @@ type Output struct {
 // returns one output for each target, and messages and errors as Assemble does.
 func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Output, messages []*link.Message, err error) {
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
-	type file struct {
-		name string
-		data []byte
-	}
-	outputs, files := make([]Output, len(targets)), make([][]file, len(targets))
+	outputs, saved := make([]Output, len(targets)), make([][]func(), len(targets))
 	log := diag.Log{Spelling: b.Spelling}
 	logs, errs := log.Split(len(targets)), make([]error, len(targets))
 	jobs := len(targets)
@@ -121,8 +118,8 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		if len(targets) > 1 {
 			b.prefix = t.Arch + "."
 		}
-		if b.Temporary != nil {
-			b.Temporary = func(name string, data []byte) { files[i] = append(files[i], file{name, data}) }
+		if save := b.Temporary; save != nil {
+			b.Temporary = func(name string, data []byte) { saved[i] = append(saved[i], func() { save(name, data) }) }
 		}
 		outputs[i], errs[i] = b.assemble(ctx, t.PTX, t.Lines, &logs[i])
 	})
@@ -130,10 +127,8 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		return nil, nil, err
 	}
 	merge(&log, logs)
-	for _, list := range files {
-		for _, f := range list {
-			b.Temporary(f.name, f.data)
-		}
+	for _, save := range slices.Concat(saved...) {
+		save()
 	}
 	b.Cache.Finish(&log)
 	return outputs, explained(&log), worst(errs)
