@@ -291,27 +291,17 @@ func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *
 // others: ptxas assembles a module with debug in .target unoptimised as a whole. A module
 // that has debug itself loses nothing, such as rustc's shims of the allocator, without DWARF.
 func warnMixed(files []*object.File, log *diag.Log) {
-	var with *object.File
+	with := slices.IndexFunc(files, func(f *object.File) bool { return f.Debug })
 	for _, f := range files {
-		if f.Debug && with == nil {
-			with = f
-		}
-	}
-	for _, f := range files {
-		if f.Debug || says(f, "debug") {
+		if f.Debug || says(f, "debug") || !slices.ContainsFunc(f.Decls, func(d ptx.Decl) bool { return d.HasBody }) {
 			continue
 		}
-		for d := range f.Decls {
-			if f.Decls[d].HasBody {
-				has := "no DWARF"
-				if f.LineInfo {
-					has = "line information but no DWARF"
-				}
-				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has "+has+", and is assembled unoptimised because "+with.Name+" has some").
-					WithHelp("compile all modules with -G, or none" + log.With("-S", "; %s drops debug information"))
-				break
-			}
+		has := "no DWARF"
+		if f.LineInfo {
+			has = "line information but no DWARF"
 		}
+		log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has "+has+", and is assembled unoptimised because "+files[with].Name+" has some").
+			WithHelp("compile all modules with -G, or none" + log.With("-S", "; %s drops debug information"))
 	}
 }
 

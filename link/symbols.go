@@ -283,10 +283,8 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 
 func firstUses(f *object.File) map[ptx.NameID]ptx.Use {
 	uses := map[ptx.NameID]ptx.Use{}
-	for _, u := range f.Uses {
-		if _, ok := uses[u.Name]; !ok {
-			uses[u.Name] = u
-		}
+	for _, u := range slices.Backward(f.Uses) {
+		uses[u.Name] = u
 	}
 	return uses
 }

@@ -265,10 +265,8 @@ func (m *module) inlined(in *ptx.Inlining, s diag.Spelling) string {
 func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
 	if m.files == nil {
 		m.files = map[int64]*ptx.File{}
-		for i := range m.Files {
-			if _, twice := m.files[m.Files[i].Index]; !twice {
-				m.files[m.Files[i].Index] = &m.Files[i]
-			}
+		for i := range slices.Backward(m.Files) { // the first of a number counts
+			m.files[m.Files[i].Index] = &m.Files[i]
 		}
 	}
 	file := m.files[loc.File]
