@@ -243,11 +243,9 @@ func textureMode(files []*object.File, log *diag.Log) []string {
 		switch {
 		case !usesTextures(f):
 		case says(f, "texmode_independent"):
-			if independent == nil {
-				independent = f
-			}
-		case unified == nil:
-			unified = f
+			independent = cmp.Or(independent, f)
+		default:
+			unified = cmp.Or(unified, f)
 		}
 	}
 	if independent != nil && unified != nil {

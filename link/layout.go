@@ -1,8 +1,9 @@
 package link
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"ptxlink/abicheck"
@@ -138,10 +139,7 @@ func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
 		if d == nil || d.Kind == ptx.Variable {
 			continue
 		}
-		if first == nil {
-			first = d.Signature
-		}
-		if d.Signature.Same(first) {
+		if first = cmp.Or(first, d.Signature); d.Signature.Same(first) {
 			continue
 		}
 		for i := range min(first.Len(), d.Signature.Len()) {
@@ -183,19 +181,17 @@ func (pl *planner) checkConstants(l *layout) {
 	alignment := func(v resolve.DeclID) int64 {
 		return max(pl.table.Files[v.File].Decls[v.Decl].Alignment(), l.align[v])
 	}
-	sort.SliceStable(constants, func(i, j int) bool { return alignment(constants[i]) > alignment(constants[j]) })
+	size := func(v resolve.DeclID) int64 { return pl.table.Files[v.File].Decls[v.Decl].Size() }
+	slices.SortStableFunc(constants, func(a, b resolve.DeclID) int { return cmp.Compare(alignment(b), alignment(a)) })
 	total := int64(0)
 	for _, v := range constants {
 		align := alignment(v)
-		total = (total+align-1)&^(align-1) + pl.table.Files[v.File].Decls[v.Decl].Size()
+		total = (total+align-1)&^(align-1) + size(v)
 	}
 	if total <= constantBank {
 		return
 	}
-	sort.SliceStable(constants, func(i, j int) bool {
-		a, b := constants[i], constants[j]
-		return pl.table.Files[a.File].Decls[a.Decl].Size() > pl.table.Files[b.File].Decls[b.Decl].Size()
-	})
+	slices.SortStableFunc(constants, func(a, b resolve.DeclID) int { return cmp.Compare(size(b), size(a)) })
 	describe := func(v resolve.DeclID) (diag.Place, string) {
 		f, d := pl.decl(v)
 		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", pl.log.Demangle(f.Names[d.Name]), d.Size())
@@ -252,15 +248,10 @@ func (pl *planner) placePragmas(l *layout) {
 	}
 	for i, f := range pl.table.Files {
 		l.pushed[i] = say(f)
-		if len(f.Pragmas) == 0 {
-			continue
-		}
-		for d := range f.Decls {
-			if f.Decls[d].Kind == ptx.Func && f.Decls[d].HasBody {
-				pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, because it would affect the other inputs").
-					Note(f.At(f.Decls[d].NameSpan), "a function that loses it")
-				break
-			}
+		loses := slices.IndexFunc(f.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Func && d.HasBody })
+		if len(f.Pragmas) > 0 && loses >= 0 {
+			pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, because it would affect the other inputs").
+				Note(f.At(f.Decls[loses].NameSpan), "a function that loses it")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -176,10 +177,7 @@ func (l *lineTable) ownFiles(f *object.File) []ptx.File {
 // rowOf replaces the empty path, which corrupts the line table that ptxas
 // writes.
 func rowOf(path string, time, size int64) fileRow {
-	if path == "" {
-		path = "<unknown>"
-	}
-	return fileRow{path, time, size}
+	return fileRow{cmp.Or(path, "<unknown>"), time, size}
 }
 
 func (t *lineTable) add(row fileRow) int64 {

@@ -160,12 +160,8 @@ func (r *reporter) bug(what any, stack []byte) {
 	const keep = 8
 	var frames []string
 	lines := strings.Split(string(bytes.TrimSpace(stack)), "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, "panic(") {
-			lines = lines[i:]
-			break
-		}
-	}
+	start := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic(") })
+	lines = lines[max(0, start):]
 	for i := 2; i+1 < len(lines) && len(frames) < keep; i += 2 {
 		frames = append(frames, "  "+lines[i]+"\n  "+lines[i+1])
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -92,11 +93,8 @@ func (j *linkJob) unoptimized(targets []ptxas.Target) ([]ptxas.Output, error) {
 	if !errors.Is(err, ptxas.ErrRejected) {
 		return outputs, err
 	}
-	for _, m := range messages {
-		if m.Kind == link.Error {
-			j.report.note("nothing is compared, because the code without optimisation is refused: " + m.Text)
-			break
-		}
+	if i := slices.IndexFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }); i >= 0 {
+		j.report.note("nothing is compared, because the code without optimisation is refused: " + messages[i].Text)
 	}
 	return nil, nil
 }

@@ -78,12 +78,9 @@ func unlessAbandoned(work func() error) error {
 func discard(path string) {
 	made.Lock()
 	defer made.Unlock()
-	for i, t := range made.list {
-		if t.path == path {
-			t.remove(path)
-			made.list = slices.Delete(made.list, i, i+1)
-			return
-		}
+	if i := slices.IndexFunc(made.list, func(t temporary) bool { return t.path == path }); i >= 0 {
+		made.list[i].remove(path)
+		made.list = slices.Delete(made.list, i, i+1)
 	}
 }
 

@@ -80,10 +80,8 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 		return reason
 	}
 	accesses := a.accesses(inner)
-	for k := range accesses {
-		if x := &accesses[k]; x.offset < 0 || x.offset > a.size-x.width()*int64(len(x.elements)) {
-			return a.what + " is accessed outside its bytes"
-		}
+	if slices.ContainsFunc(accesses, func(x access) bool { return x.offset < 0 || x.offset > a.size-x.width()*int64(len(x.elements)) }) {
+		return a.what + " is accessed outside its bytes"
 	}
 	at.objects = append(at.objects, a.object)
 	p := place{size: a.size, align: max(t.Alignment(), a.align)}
@@ -151,10 +149,8 @@ func argumentOf(c *ptx.Code, used []usage, t *ptx.Type, result bool, o ptx.Opera
 	case a.outer.other || len(a.outer.taken) > 0 || len(a.outer.calls) != 1:
 		return a, a.what + " is used by other statements"
 	}
-	for k := range a.outer.accesses {
-		if a.outer.accesses[k].store == result {
-			return a, a.what + " is loaded before or stored after the call"
-		}
+	if slices.ContainsFunc(a.outer.accesses, func(x access) bool { return x.store == result }) {
+		return a, a.what + " is loaded before or stored after the call"
 	}
 	return a, ""
 }

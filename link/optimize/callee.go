@@ -58,10 +58,8 @@ func (s *state) findUnfit(f *function) string {
 			return reason
 		}
 	}
-	for _, r := range c.TargetRanges {
-		if slices.Contains(r.Targets, ptx.NoReference) {
-			return "a branch target that is not defined"
-		}
+	if slices.ContainsFunc(c.TargetRanges, func(r ptx.TargetRange) bool { return slices.Contains(r.Targets, ptx.NoReference) }) {
+		return "a branch target that is not defined"
 	}
 	for _, l := range c.Locals {
 		switch l.Type.Space {

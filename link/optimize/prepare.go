@@ -67,10 +67,8 @@ func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
 	if st.Kind != ptx.Directive || !slices.Contains([]string{".shared", ".global", ".const"}, c.Opcode(st)) {
 		return false
 	}
-	for _, i := range declared(c, st) {
-		if c.Locals[i].Count >= 0 || c.Locals[i].Type.Size() <= 0 {
-			return false
-		}
+	if slices.ContainsFunc(declared(c, st), func(i int32) bool { return c.Locals[i].Count >= 0 || c.Locals[i].Type.Size() <= 0 }) {
+		return false
 	}
 	for i := st.First; i < st.End; i++ {
 		t := c.Tokens[i]

@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -125,9 +126,7 @@ func (a *addresses) propose() {
 	spread(a.c, a.values, func(st ptx.Statement) []ptx.RegisterID {
 		r, space, _, bases, ok := a.definition(st)
 		for _, q := range bases {
-			if space == "" {
-				space = a.space[q]
-			}
+			space = cmp.Or(space, a.space[q])
 		}
 		if !ok || space == "" || a.space[r] != "" {
 			return nil

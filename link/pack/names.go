@@ -72,11 +72,7 @@ func harmless(name string) string {
 		return r
 	}, name)
 	name = strings.TrimPrefix(name, "__.")
-	name = strings.TrimRight(strings.TrimLeft(name, ". -"), ". ")
-	if name == "" {
-		return "module.ptx"
-	}
-	return name
+	return cmp.Or(strings.TrimRight(strings.TrimLeft(name, ". -"), ". "), "module.ptx")
 }
 
 // takenNames holds names that are in use, each with the last number that freeName

@@ -295,9 +295,7 @@ func (c *Cache) write(key string, r result) {
 }
 
 func (c *Cache) note(err error) {
-	if c.problem == nil {
-		c.problem = err
-	}
+	c.problem = cmp.Or(c.problem, err)
 }
 
 // Finish removes old entries and reports the first problem, once.

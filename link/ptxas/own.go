@@ -50,18 +50,14 @@ func changesCode(o link.Options) bool {
 
 // own finds the cubins of the inputs that can replace the assembled PTX of a result.
 func own(r *link.Result, o link.Options, given []container.Cubin, read func() ([]link.Input, dlink.Cubins, []*link.Message)) (own Own) {
-	for _, m := range r.Messages {
-		if slices.Contains(changes, m.ID) {
-			own.Missing = "the linked PTX differs, says the warning " + string(m.ID)
-			return own
-		}
+	if i := slices.IndexFunc(r.Messages, func(m *link.Message) bool { return slices.Contains(changes, m.ID) }); i >= 0 {
+		own.Missing = "the linked PTX differs, says the warning " + string(r.Messages[i].ID)
+		return own
 	}
 	rest, all, messages := read()
-	for _, m := range messages {
-		if m.Kind == link.Error {
-			own.Missing = m.Text
-			return own
-		}
+	if i := slices.IndexFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }); i >= 0 {
+		own.Missing = messages[i].Text
+		return own
 	}
 	if module := withoutCubin(r, rest); module != "" {
 		own.Missing = module + " has no cubin of its PTX for " + o.Arch
