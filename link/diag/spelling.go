@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -110,12 +111,7 @@ func (s Spelling) With(option, advice string) string {
 
 // Join joins pieces of advice with semicolons, without those that are empty.
 func Join(pieces ...string) string {
-	var kept []string
-	for _, p := range pieces {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
+	kept := slices.DeleteFunc(slices.Clone(pieces), func(piece string) bool { return piece == "" })
 	return strings.Join(kept, "; ")
 }
 

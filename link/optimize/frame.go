@@ -205,7 +205,7 @@ func (s *state) repeats(f *function) string {
 }
 
 // limitStack returns the sites that do not make the stack of the caller grow: rule 2.
-func (s *state) limitStack(caller *function, sites []*site) (list []*site) {
+func (s *state) limitStack(caller *function, sites []*site) []*site {
 	free := func(at *site) bool {
 		return at.callee.frame().own == 0 && at.memory() == 0 || s.inlineAll.Match(at.callee.name)
 	}
@@ -239,12 +239,7 @@ func (s *state) limitStack(caller *function, sites []*site) (list []*site) {
 	if after+added <= before {
 		return sites
 	}
-	for _, at := range sites {
-		if free(at) {
-			list = append(list, at)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(sites), func(at *site) bool { return !free(at) })
 }
 
 // memory returns the bytes in .local that take the place of arguments, and those of

@@ -109,12 +109,7 @@ func (s *state) findSites(caller *function) (sites []*site) {
 
 // choose returns the calls in a function that are inlined.
 func (s *state) choose(caller *function, sites []*site) []*site {
-	var fit []*site
-	for _, at := range sites {
-		if at.refused == "" {
-			fit = append(fit, at)
-		}
-	}
+	fit := slices.DeleteFunc(slices.Clone(sites), func(at *site) bool { return at.refused != "" })
 	kept := s.limitStack(caller, fit)
 	for i, next := 0, 0; i < len(fit); i++ { // kept has the order of fit
 		if at := fit[i]; next < len(kept) && kept[next] == at {
