@@ -13,7 +13,7 @@ import (
 // denormals that another input keeps.
 func TestMergeArchs(t *testing.T) {
 	var targets, gpus []object.GPU
-	for _, word := range []string{"sm_10", "sm_13", "sm_20", "sm_75", "sm_90", "sm_90a", "sm_100", "sm_100f", "sm_100a", "sm_103", "sm_103f", "sm_103a", "sm_110f", "sm_120", "sm_121f"} {
+	for _, word := range []string{"sm_10", "sm_13", "sm_20", "sm_75", "sm_90", "sm_90a", "sm_100", "sm_100f", "sm_100a", "sm_103", "sm_103f", "sm_103a", "sm_110f", "sm_120", "sm_121f", "sm_121a"} {
 		gpu, _ := object.ParseGPU(word)
 		targets = append(targets, gpu)
 		gpus = append(gpus, object.GPU{Number: gpu.Number, Suffix: 'a'})
