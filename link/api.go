@@ -120,6 +120,9 @@ type Options struct {
 	// Launched are patterns of the entries that the host launches; not empty: of the entries
 	// in no other list only these stay.
 	Launched []string
+	// Closed are the names of objects that nvcc compiled without -rdc=true. They are not
+	// among the inputs; messages about undefined symbols name the first.
+	Closed []string
 	// Exports are patterns of further definitions that stay. Those in Undefined
 	// and RequireDefined stay, too.
 	Exports []string

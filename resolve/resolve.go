@@ -146,6 +146,8 @@ type Options struct {
 	Others map[string]bool
 	// OtherKernels are the kernels without linkage in cubins.
 	OtherKernels []string
+	// Closed are the names of objects without relocatable device code, for messages.
+	Closed []string
 	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which
 	// is then not in the output. It may be nil.
 	Earlier func(name string, file *object.File) bool

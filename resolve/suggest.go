@@ -250,6 +250,11 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		}
 		return
 	}
+	if names := h.t.options.Closed; len(names) > 0 {
+		m.Note(diag.At(&diag.Source{Name: names[0]}, diag.Span{}), "the device code of this object was compiled without -rdc=true, and is not linked")
+		m.WithHelp("if " + names[0] + " is to define it, compile it with -rdc=true (" + NoRDC + ")" + h.orAdd(s.Name))
+		return
+	}
 	if object.IsRust(s.Name) {
 		m.WithHelp("another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)")
 		return

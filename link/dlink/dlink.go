@@ -65,6 +65,8 @@ type Job struct {
 	// Launched are patterns of the kernels that the host launches; nil if that is not known of
 	// all files.
 	Launched []string
+	// Closed are the objects that nvcc compiled without -rdc=true. They are not linked.
+	Closed []string
 	// Preferred is set if a cubin is linked in place of PTX, and BothForms if PTX is linked of an input
 	// that also has a cubin.
 	Preferred, BothForms bool
@@ -134,7 +136,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		}
 		j.units = append(j.units, c.unit)
 	}
-	j.Messages = log.Messages
+	j.Messages, j.Closed = log.Messages, r.closed
 	if !r.unclear && !j.virtual {
 		j.Launched = r.launched
 	}
@@ -155,6 +157,7 @@ type reader struct {
 	separating bool            // in Separate
 	launched   []string        // patterns of the kernels that the host launches
 	unclear    bool            // some files do not say what they launch
+	closed     []string        // objects that were compiled without -rdc=true
 }
 
 // virtual reports whether the link is for a virtual architecture.
@@ -216,6 +219,9 @@ func (r *reader) file(ctx context.Context, f File) {
 		r.launched, r.unclear = append(r.launched, code.Launched...), r.unclear || code.Launched == nil
 		for _, id := range code.Linked {
 			r.linked[id] = true
+		}
+		if code.Closed {
+			r.closed = append(r.closed, code.Name)
 		}
 		if len(code.Fatbin) > 0 {
 			u := unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true}

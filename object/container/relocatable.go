@@ -34,6 +34,7 @@ func (op *opener) hostObject(file *elfFile, p place) {
 	var o Object
 	var launches launches
 	wanted := func(s elfSection) bool {
+		o.Closed = o.Closed || s.name == closedCode
 		return s.kind != elf.SHT_NOBITS && slices.Contains(relocatableSections, s.name)
 	}
 	op.eachSection(file.data, p, file.list(wanted), func(name string, body []byte, _ place) {
@@ -57,7 +58,7 @@ func (op *opener) hostObject(file *elfFile, p place) {
 		}
 	})
 	if len(fatbins) == 0 {
-		o.Name = p.object
+		o.Name, o.Closed = p.object, o.Closed && len(o.IDs) > 0 && len(o.Linked) == 0
 		op.list.objects, op.list.ended = append(op.list.objects, o), true
 		return
 	}
@@ -74,6 +75,9 @@ func (op *opener) hostObject(file *elfFile, p place) {
 // Sections of host objects in which nvcc 11.8 and later record the kernels that the host code
 // refers to: with external and with internal linkage.
 const externalKernels, internalKernels = ".nvHRKE", ".nvHRKI"
+
+// closedCode is the section of device code that was compiled without -rdc=true, or linked. It is not read.
+const closedCode = ".nv_fatbin"
 
 var relocatableSections = []string{"__nv_relfatbin", "__nv_module_id", externalKernels, internalKernels}
 
