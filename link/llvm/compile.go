@@ -198,7 +198,8 @@ func (c *Compiler) commands(named, archived []string) (list [][]string) {
 	level := "-O" + cmp.Or(c.Level, "2")
 	if !isLLC(c.Path) {
 		link := func(names []string, how ...string) (args []string) {
-			args = append([]string{c.Path, "-cc1", "-triple", triple, "-target-cpu", c.Arch}, how...)
+			// The triple of libdevice is nvptx64-nvidia-gpulibs, that of libclc nvptx64--.
+			args = append([]string{c.Path, "-cc1", "-triple", triple, "-Wno-override-module", "-target-cpu", c.Arch}, how...)
 			for _, name := range names[1:] {
 				args = append(args, "-mlink-bitcode-file", name)
 			}
