@@ -278,6 +278,6 @@ func (o cubins) checkNeeded(t *resolve.Table, allowed globs.List, log *diag.Log)
 			continue
 		}
 		log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name).
-			WithHelp(cmp.Or(resolve.Explain(name), "link what defines it"))
+			WithHelp(cmp.Or(resolve.Explain(name, ptx.Func), "link what defines it"))
 	}
 }

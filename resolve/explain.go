@@ -1,9 +1,14 @@
 package resolve
 
-import "strings"
+import (
+	"strings"
+
+	"ptxlink/object/ptx"
+)
 
 // explanations tell why a well-known symbol is missing, by prefixes of its name; the first
-// match counts. PTX Interoperability 7 lists what device code does not have.
+// match counts. PTX Interoperability 7 lists what device code does not have. C++ does not mangle
+// the names of variables, so those of programs may begin like these.
 var explanations = []struct{ prefixes, text string }{
 	{"__cxa_guard_ _ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
 	{"__cxa_atexit", "this registers a global destructor, which device code does not have (PTX Interoperability 7)"},
@@ -22,7 +27,7 @@ var explanations = []struct{ prefixes, text string }{
 	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
-	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
+	{"cudaCG cudaDeviceGet cudaDeviceSynchronize cudaEvent cudaFree cudaFuncGetAttributes cudaGet cudaGraph cudaLaunchDevice cudaMalloc cudaMem cudaOccupancy cudaPeekAtLastError cudaRuntimeGetVersion cudaStream", "this is a function of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"GOMP_ GOACC_ __nvptx_", "this is part of gcc's runtime of OpenMP and OpenACC; link gcc's libgomp.a, libc.a and libgcc.a (docs/from-gcc.md)"},
 	{"__atomic_", "gcc's libatomic.a defines this (docs/from-gcc.md)"},
 	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libomptarget.devicertl.a of that clang"},
@@ -44,9 +49,12 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
-// Explain returns the likely reason why a name is missing, or "" if the name is not
-// well known.
-func Explain(name string) string {
+// Explain returns the likely reason why a function or a variable is missing, or "" if the
+// name is not well known.
+func Explain(name string, kind ptx.DeclKind) string {
+	if kind == ptx.Variable && !strings.HasPrefix(name, "_") {
+		return ""
+	}
 	if stdio[name] {
 		return "printf is the only stdio function in device code; nvcc and clang turn it into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
 	}

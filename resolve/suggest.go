@@ -225,7 +225,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.WithHelp(m.Help + "; the parameters differ too, make the declaration match")
 		return
 	}
-	if m.WithHelp(Explain(s.Name)); m.Help != "" {
+	if m.WithHelp(Explain(s.Name, kind)); m.Help != "" {
 		return
 	}
 	for _, search := range []struct {

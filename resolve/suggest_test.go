@@ -7,6 +7,7 @@ import (
 
 	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/ptx"
 )
 
 // unlinked holds archive members that are not linked.
@@ -239,8 +240,11 @@ func TestUndefined(t *testing.T) {
 		}},
 		{"those of which something is known have their own", Options{}, []string{user("fun cudaFree")}, []string{
 			"error a: undefined symbol: fun, used in k\n" + addIt,
-			"error a: undefined symbol: cudaFree, used in k\nhelp: " + Explain("cudaFree"),
+			"error a: undefined symbol: cudaFree, used in k\nhelp: " + Explain("cudaFree", ptx.Func),
 		}},
+		{"a variable is no function of the device runtime", Options{}, []string{".extern .global .u64 cudaMemory; .visible .global .u64 v = cudaMemory;"},
+			[]string{"error a: undefined symbol: cudaMemory, used in the initialiser of v\n" + addIt}},
+		{"nor is every function", Options{}, []string{user("cudaHelper")}, []string{"error a: undefined symbol: cudaHelper, used in k\n" + addIt}},
 		{"a private prototype that is used needs a definition", Options{}, []string{".func fun; .visible .entry k(){call fun; ret;}", ".visible .func fun(){ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
 		{"one that nothing uses does not", Options{}, []string{".func fun;"}, nil},
 		{"-r changes nothing about it", Options{Relocatable: true}, []string{".func fun; .visible .entry k(){call fun; ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
