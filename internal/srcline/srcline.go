@@ -154,7 +154,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 		return nil
 	}
 	_, behind := m.LocsIn(diag.Span{Len: off + 1})
-	loc := max(first, behind-1) // the compiler loads parameters before the first line
+	loc := m.numbered(first, end, max(first, behind-1)) // the compiler loads parameters before the first line
 	for len(notes) < maxChain {
 		l := &m.Locs[loc]
 		in := f.Spelling.Demangle(m.Names[d.Name])
@@ -214,7 +214,23 @@ func (m *module) lineBefore(place ptx.LocPlace, before int) int {
 	return int(list[n-1])
 }
 
-// firstUse returns the offset of the first use of a name; -1 if there is none.
+// numbered returns the .loc with the line for code at one of those from first to end. Compilers write line 0
+// for code that they moved or merged: as in llvm-symbolizer, it has the line before, or else the one behind.
+func (m *module) numbered(first, end, loc int) int {
+	for i := loc; i >= first; i-- {
+		if m.Locs[i].Line > 0 {
+			return i
+		}
+	}
+	for i := loc; i < end; i++ {
+		if m.Locs[i].Line > 0 {
+			return i
+		}
+	}
+	return loc
+}
+
+// firstUse returns the offset of the first use of a name that has a line, or else of the first; -1 if there is none.
 func (m *module) firstUse(name ptx.NameID) int32 {
 	if m.uses == nil {
 		m.uses = make([]int32, len(m.Names))
@@ -222,10 +238,16 @@ func (m *module) firstUse(name ptx.NameID) int32 {
 			m.uses[u.Name] = int32(i + 1)
 		}
 	}
-	if i := m.uses[name]; i > 0 {
-		return m.Uses[i-1].Off
+	i := m.uses[name]
+	if i == 0 {
+		return -1
 	}
-	return -1
+	for _, u := range m.Uses[i-1:] {
+		if _, behind := m.LocsIn(diag.Span{Len: u.Off + 1}); u.Name == name && (behind == 0 || m.Locs[behind-1].Line > 0) {
+			return u.Off
+		}
+	}
+	return m.Uses[i-1].Off
 }
 
 // declAround returns the declaration that holds an offset; nil if none does.
