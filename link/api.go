@@ -123,6 +123,9 @@ type Options struct {
 	// Closed are the names of objects that nvcc compiled without -rdc=true. They are not
 	// among the inputs; messages about undefined symbols name the first.
 	Closed []string
+	// HostObject returns the name of an object that defines a symbol for the host, or "". Messages
+	// about undefined symbols name it. It may be nil.
+	HostObject func(symbol string) string
 	// Exports are patterns of further definitions that stay. Those in Undefined
 	// and RequireDefined stay, too.
 	Exports []string

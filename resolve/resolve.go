@@ -148,6 +148,9 @@ type Options struct {
 	OtherKernels []string
 	// Closed are the names of objects without relocatable device code, for messages.
 	Closed []string
+	// HostObject returns the name of an object that defines a symbol for the host, or "", for
+	// messages. It may be nil.
+	HostObject func(symbol string) string
 	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which
 	// is then not in the output. It may be nil.
 	Earlier func(name string, file *object.File) bool

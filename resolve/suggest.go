@@ -228,6 +228,9 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	if m.WithHelp(Explain(s.Name, kind)); m.Help != "" {
 		return
 	}
+	if h.forHost(s.Name, m) {
+		return
+	}
 	for _, search := range []struct {
 		find func(wanted cxxName, kind ptx.DeclKind) found
 		help string
@@ -251,7 +254,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		return
 	}
 	if names := h.t.options.Closed; len(names) > 0 {
-		m.Note(diag.At(&diag.Source{Name: names[0]}, diag.Span{}), "the device code of this object was compiled without -rdc=true, and is not linked")
+		h.isClosed(names[0], m)
 		m.WithHelp("if " + names[0] + " is to define it, compile it with -rdc=true (" + NoRDC + ")" + h.orAdd(s.Name))
 		return
 	}
@@ -261,6 +264,31 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	}
 	m.WithHelp("add the module that defines it" + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open"))
 	h.unknown = append(h.unknown, m)
+}
+
+// forHost explains a symbol that an object defines for the host, which is the likely place of the
+// missing definition, and reports whether there is one.
+func (h *hints) forHost(name string, m *diag.Message) bool {
+	o := h.t.options
+	if o.HostObject == nil {
+		return false
+	}
+	switch host := o.HostObject(name); {
+	case host == "":
+		return false
+	case slices.Contains(o.Closed, host):
+		h.isClosed(host, m)
+		m.WithHelp("compile " + host + " with -rdc=true (" + NoRDC + "), and declare __device__ there what other files use")
+	default:
+		m.Note(diag.At(&diag.Source{Name: host}, diag.Span{}), "this object defines it, but only for the host")
+		m.WithHelp("declare it __device__ as well in the source of " + host + ", and compile that with nvcc -x cu -rdc=true")
+	}
+	return true
+}
+
+// isClosed adds a note about an object of Options.Closed.
+func (h *hints) isClosed(name string, m *diag.Message) {
+	m.Note(diag.At(&diag.Source{Name: name}, diag.Span{}), "the device code of this object was compiled without -rdc=true, and is not linked")
 }
 
 // directives begin the statements that define and declare names.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
@@ -73,6 +74,9 @@ type Job struct {
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
+	// HostObject returns the name of an object that defines a symbol for the host, or "".
+	HostObject func(symbol string) string
+
 	units   []unit // of the inputs, and of the objects that are skipped
 	virtual bool
 }
@@ -117,7 +121,8 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		return c.code && slices.ContainsFunc(c.ids, func(id string) bool { return r.linked[id] })
 	})
 	r.judge()
-	j := &Job{Arch: r.gpu.String(), virtual: r.virtual()}
+	hosts := sync.OnceValue(func() map[string]string { return r.hostSymbols(ctx, files) })
+	j := &Job{Arch: r.gpu.String(), virtual: r.virtual(), HostObject: func(symbol string) string { return hosts()[symbol] }}
 	r.report()
 	needy := slices.ContainsFunc(r.candidates, func(c candidate) bool { return !c.system && (c.verdict == suits || c.verdict == cubinOnly) })
 	for _, c := range r.candidates {
@@ -228,6 +233,25 @@ func (r *reader) file(ctx context.Context, f File) {
 			r.candidates = append(r.candidates, candidate{unit: u, Object: code, archived: container.IsArchive(data)})
 		}
 	}
+}
+
+// hostSymbols returns the names of the objects that define symbols for the host. Those without code for
+// the GPU may define the symbols for other GPUs too, and have a warning.
+func (r *reader) hostSymbols(ctx context.Context, files []File) map[string]string {
+	objects, skipped := map[string]string{}, map[string]bool{}
+	for _, c := range r.candidates {
+		skipped[c.Name] = c.verdict == unsuited
+	}
+	for _, f := range files {
+		if data, err := read(ctx, f.Path, new(mapped.Files)); err == nil {
+			container.HostSymbols(f.Path, data, container.Options{MaxSize: r.MaxInputSize}, func(object, symbol string) {
+				if objects[symbol] == "" && !skipped[object] {
+					objects[symbol] = object
+				}
+			})
+		}
+	}
+	return objects
 }
 
 // read maps a regular file, until maps are closed, or reads it.

@@ -89,6 +89,7 @@ type listing struct {
 
 	hosts              bool // HostObjects, which opens nothing but host objects
 	hostFiles, nonHost int
+	symbol             func(object, name string) // HostSymbols
 }
 
 // object returns the object that p is in.

@@ -23,6 +23,28 @@ func HostObjects(name string, data []byte, o Options) (list []Object, other bool
 	return op.list.objects, op.list.nonHost > 0 && op.list.hostFiles == 0, nil
 }
 
+// HostSymbols calls use for each symbol that a host object, or one in an archive of them, defines for the
+// host linker, with the name of the object as in messages. It skips what cannot be read.
+func HostSymbols(name string, data []byte, o Options, use func(object, symbol string)) {
+	op := newOpener(o, int64(len(data)))
+	op.list = &listing{hosts: true, symbol: use}
+	catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) })
+}
+
+// hostSymbols passes the global symbols that a host object defines to op.list.symbol.
+func (op *opener) hostSymbols(data []byte, p place) {
+	file, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil || file.Type != elf.ET_REL {
+		return
+	}
+	symbols, _ := file.Symbols()
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF && elf.ST_BIND(s.Info) != elf.STB_LOCAL {
+			op.list.symbol(p.object, s.Name)
+		}
+	}
+}
+
 // hostObject adds the device code of a host object. Programs and shared libraries went through
 // a device link of their own.
 func (op *opener) hostObject(file *elfFile, p place) {
