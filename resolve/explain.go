@@ -6,6 +6,9 @@ import (
 	"ptxlink/object/ptx"
 )
 
+// withRuntime is how to link libcudadevrt.
+const withRuntime = "ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"
+
 // explanations tell why a well-known symbol is missing, by prefixes of its name; the first
 // match counts. PTX Interoperability 7 lists what device code does not have. C++ does not mangle
 // the names of variables, so those of programs may begin like these.
@@ -24,10 +27,10 @@ var explanations = []struct{ prefixes, text string }{
 	{"_Zda", "this is operator delete[]; nvcc and clang turn it into free, other modules must define it"},
 	{"_ZNSt _ZNKSt _ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and ptxlink FILE... -L. -ldevice links it"},
-	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
-	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
-	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
-	{"cudaCG cudaDeviceGet cudaDeviceSynchronize cudaEvent cudaFree cudaFuncGetAttributes cudaGet cudaGraph cudaLaunchDevice cudaMalloc cudaMem cudaOccupancy cudaPeekAtLastError cudaRuntimeGetVersion cudaStream", "this is a function of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
+	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; " + withRuntime},
+	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; " + withRuntime},
+	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; " + withRuntime},
+	{"cudaCG cudaDeviceGet cudaDeviceSynchronize cudaEvent cudaFree cudaFuncGetAttributes cudaGet cudaGraph cudaLaunchDevice cudaMalloc cudaMem cudaOccupancy cudaPeekAtLastError cudaRuntimeGetVersion cudaStream", "this is a function of the CUDA device runtime, libcudadevrt; " + withRuntime},
 	{"GOMP_ GOACC_ __nvptx_", "this is part of gcc's runtime of OpenMP and OpenACC; link gcc's libgomp.a, libc.a and libgcc.a (docs/from-gcc.md)"},
 	{"__atomic_", "gcc's libatomic.a defines this (docs/from-gcc.md)"},
 	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libomptarget.devicertl.a of that clang"},

@@ -226,6 +226,9 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		return
 	}
 	if m.WithHelp(Explain(s.Name, kind)); m.Help != "" {
+		if reason, ok := strings.CutSuffix(m.Help, withRuntime); ok && h.log.Takes("--keep-system-libraries") {
+			m.WithHelp(reason + "link libcudadevrt.a of the toolkit, which nvcc does by default")
+		}
 		return
 	}
 	if h.forHost(s.Name, m) {
