@@ -120,9 +120,9 @@ type Options struct {
 	// Launched are patterns of the entries that the host launches; not empty: of the entries
 	// in no other list only these stay.
 	Launched []string
-	// Closed are the names of objects that nvcc compiled without -rdc=true. They are not
+	// WholeProgram are the names of objects that nvcc compiled without -rdc=true. They are not
 	// among the inputs; messages about undefined symbols name the first.
-	Closed []string
+	WholeProgram []string
 	// HostObject returns the name of an object that defines a symbol for the host, or "". Messages
 	// about undefined symbols name it. It may be nil.
 	HostObject func(symbol string) string

@@ -146,8 +146,8 @@ type Options struct {
 	Others map[string]bool
 	// OtherKernels are the kernels without linkage in cubins.
 	OtherKernels []string
-	// Closed are the names of objects without relocatable device code, for messages.
-	Closed []string
+	// WholeProgram are the names of objects without relocatable device code, for messages.
+	WholeProgram []string
 	// HostObject returns the name of an object that defines a symbol for the host, or "", for
 	// messages. It may be nil.
 	HostObject func(symbol string) string

@@ -256,8 +256,8 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		}
 		return
 	}
-	if names := h.t.options.Closed; len(names) > 0 {
-		h.isClosed(names[0], m)
+	if names := h.t.options.WholeProgram; len(names) > 0 {
+		h.notRelocatable(names[0], m)
 		m.WithHelp("if " + names[0] + " is to define it, compile it with -rdc=true (" + NoRDC + ")" + h.orAdd(s.Name))
 		return
 	}
@@ -279,8 +279,8 @@ func (h *hints) forHost(name string, m *diag.Message) bool {
 	switch host := o.HostObject(name); {
 	case host == "":
 		return false
-	case slices.Contains(o.Closed, host):
-		h.isClosed(host, m)
+	case slices.Contains(o.WholeProgram, host):
+		h.notRelocatable(host, m)
 		m.WithHelp("compile " + host + " with -rdc=true (" + NoRDC + "), and declare __device__ there what other files use")
 	default:
 		m.Note(diag.At(&diag.Source{Name: host}, diag.Span{}), "this object defines it, but only for the host")
@@ -289,8 +289,8 @@ func (h *hints) forHost(name string, m *diag.Message) bool {
 	return true
 }
 
-// isClosed adds a note about an object of Options.Closed.
-func (h *hints) isClosed(name string, m *diag.Message) {
+// notRelocatable adds a note about an object of Options.WholeProgram.
+func (h *hints) notRelocatable(name string, m *diag.Message) {
 	m.Note(diag.At(&diag.Source{Name: name}, diag.Span{}), "the device code of this object was compiled without -rdc=true, and is not linked")
 }
 

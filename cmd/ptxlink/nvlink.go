@@ -164,7 +164,7 @@ func (j *linkJob) nvlink() error {
 		}
 	}
 	j.options.Inputs, j.options.Arch, j.options.MapInputs, j.separated = job.Inputs, job.Arch, true, true
-	j.options.Closed, j.options.HostObject = job.Closed, job.HostObject
+	j.options.WholeProgram, j.options.HostObject = job.WholeProgram, job.HostObject
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
 	j.options.Cubins, j.taken = job.Cubins.Symbols, taken{cubins: job.Cubins}
 	if job.Preferred {

@@ -66,8 +66,8 @@ type Job struct {
 	// Launched are patterns of the kernels that the host launches; nil if that is not known of
 	// all files.
 	Launched []string
-	// Closed are the objects that nvcc compiled without -rdc=true. They are not linked.
-	Closed []string
+	// WholeProgram are the objects that nvcc compiled without -rdc=true. They are not linked.
+	WholeProgram []string
 	// Preferred is set if a cubin is linked in place of PTX, and BothForms if PTX is linked of an input
 	// that also has a cubin.
 	Preferred, BothForms bool
@@ -141,7 +141,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		}
 		j.units = append(j.units, c.unit)
 	}
-	j.Messages, j.Closed = log.Messages, r.closed
+	j.Messages, j.WholeProgram = log.Messages, r.whole
 	if !r.unclear && !j.virtual {
 		j.Launched = r.launched
 	}
@@ -162,7 +162,7 @@ type reader struct {
 	separating bool            // in Separate
 	launched   []string        // patterns of the kernels that the host launches
 	unclear    bool            // some files do not say what they launch
-	closed     []string        // objects that were compiled without -rdc=true
+	whole      []string        // objects that were compiled without -rdc=true
 }
 
 // virtual reports whether the link is for a virtual architecture.
@@ -225,8 +225,8 @@ func (r *reader) file(ctx context.Context, f File) {
 		for _, id := range code.Linked {
 			r.linked[id] = true
 		}
-		if code.Closed {
-			r.closed = append(r.closed, code.Name)
+		if code.WholeProgram {
+			r.whole = append(r.whole, code.Name)
 		}
 		if len(code.Fatbin) > 0 {
 			u := unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true}

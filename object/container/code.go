@@ -52,8 +52,8 @@ type Object struct {
 	// Launched are patterns, with *, of the kernels that the host code of the object refers to;
 	// nil if the object does not say.
 	Launched []string
-	// Closed is set if nvcc compiled the device code without -rdc=true.
-	Closed bool
+	// WholeProgram is set if nvcc compiled the device code without -rdc=true.
+	WholeProgram bool
 }
 
 // Targets returns the GPUs that the object has code for in a form.

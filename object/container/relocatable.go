@@ -56,7 +56,7 @@ func (op *opener) hostObject(file *elfFile, p place) {
 	var o Object
 	var launches launches
 	wanted := func(s elfSection) bool {
-		o.Closed = o.Closed || s.name == closedCode
+		o.WholeProgram = o.WholeProgram || s.name == wholeProgramCode
 		return s.kind != elf.SHT_NOBITS && slices.Contains(relocatableSections, s.name)
 	}
 	op.eachSection(file.data, p, file.list(wanted), func(name string, body []byte, _ place) {
@@ -80,7 +80,7 @@ func (op *opener) hostObject(file *elfFile, p place) {
 		}
 	})
 	if len(fatbins) == 0 {
-		o.Name, o.Closed = p.object, o.Closed && len(o.IDs) > 0 && len(o.Linked) == 0
+		o.Name, o.WholeProgram = p.object, o.WholeProgram && len(o.IDs) > 0 && len(o.Linked) == 0
 		op.list.objects, op.list.ended = append(op.list.objects, o), true
 		return
 	}
@@ -98,8 +98,8 @@ func (op *opener) hostObject(file *elfFile, p place) {
 // refers to: with external and with internal linkage.
 const externalKernels, internalKernels = ".nvHRKE", ".nvHRKI"
 
-// closedCode is the section of device code that was compiled without -rdc=true, or linked. It is not read.
-const closedCode = ".nv_fatbin"
+// wholeProgramCode is the section of device code that was compiled without -rdc=true, or linked. It is not read.
+const wholeProgramCode = ".nv_fatbin"
 
 var relocatableSections = []string{"__nv_relfatbin", "__nv_module_id", externalKernels, internalKernels}
 

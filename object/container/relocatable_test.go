@@ -42,7 +42,7 @@ func TestHostObjects(t *testing.T) {
 	}{
 		"object":         {code, []Object{a}, false},
 		"host object":    {host, []Object{{Name: "f"}}, false},
-		"without -rdc":   {closed, []Object{{Name: "f", IDs: []string{"__NV_MODULE_ID"}, Closed: true}}, false},
+		"without -rdc":   {closed, []Object{{Name: "f", IDs: []string{"__NV_MODULE_ID"}, WholeProgram: true}}, false},
 		"launching":      {launches("_Z1k*\x00\x00c\x00"), launching("in_*1k*", "_Z1k*", "c"), false},
 		"odd name":       {launches("_Z1[k]*\x00"), launching(), false},
 		"shared library": {library, nil, false},
