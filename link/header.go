@@ -221,9 +221,11 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 // It omits debug, which depends on the sections of the output.
 func mergeOptions(files []*object.File, log *diag.Log) []string {
 	var list []string
+	seen := map[string]bool{}
 	for _, f := range files {
 		for _, o := range f.Target {
-			if o.Word != "debug" && !strings.HasPrefix(o.Word, "texmode_") && !isArch(o.Word) && !slices.Contains(list, o.Word) {
+			if o.Word != "debug" && !strings.HasPrefix(o.Word, "texmode_") && !isArch(o.Word) && !seen[o.Word] {
+				seen[o.Word] = true
 				list = append(list, o.Word)
 			}
 		}
