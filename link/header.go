@@ -85,7 +85,7 @@ func mergeHeaders(files []*object.File, addressSize int, version string, log *di
 	if lower {
 		h.lower(chosen, files, log)
 	}
-	h.options = mergeOptions(files, log)
+	h.options = mergeOptions(files, archs, log)
 	for i, f := range files {
 		raiseHazards(f, archs[i], h, log)
 	}
@@ -219,12 +219,15 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 
 // mergeOptions returns the union of the .target words other than the architecture.
 // It omits debug, which depends on the sections of the output.
-func mergeOptions(files []*object.File, log *diag.Log) []string {
+func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	var list []string
 	seen := map[string]bool{}
-	for _, f := range files {
+	for i, f := range files {
 		for _, o := range f.Target {
-			if o.Word != "debug" && !strings.HasPrefix(o.Word, "texmode_") && !isArch(o.Word) && !seen[o.Word] {
+			switch {
+			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_") || isArch(o.Word):
+			case o.Word == "map_f64_to_f32" && archs[i].Number >= 20: // ptxas refuses it there
+			case !seen[o.Word]:
 				seen[o.Word] = true
 				list = append(list, o.Word)
 			}
