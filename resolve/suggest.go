@@ -226,7 +226,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		return
 	}
 	if m.WithHelp(Explain(s.Name, kind)); m.Help != "" {
-		if reason, ok := strings.CutSuffix(m.Help, withRuntime); ok && h.log.Takes("--keep-system-libraries") {
+		if reason, ok := strings.CutSuffix(m.Help, withRuntime); ok && h.log.Takes("--keep-system-libraries") { // in nvlink's place
 			m.WithHelp(reason + "link libcudadevrt.a of the toolkit, which nvcc does by default")
 		}
 		return

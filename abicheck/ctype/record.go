@@ -129,7 +129,9 @@ func (p *parser) tagged(tag token, kind Kind) *Type {
 		known = &Type{Kind: kind, Name: full, incomplete: true}
 		p.tags[full] = known
 	}
-	p.failIf(known.Kind != kind, tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
+	if known.Kind != kind {
+		p.fail(tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
+	}
 	return known
 }
 

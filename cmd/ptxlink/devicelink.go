@@ -113,7 +113,7 @@ func (j *linkJob) checked() (*link.Result, error) {
 // takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
 // PTX.
 func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error) {
-	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: prefer}
+	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: prefer, MapInputs: j.memory == nil}
 	log := diag.Log{Spelling: j.spelling}
 	given := j.options.Inputs
 	s := dlink.Separate(j.opts.Context, given, o, &log)

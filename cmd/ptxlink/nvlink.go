@@ -139,7 +139,7 @@ func (j *linkJob) nvlink() error {
 		}
 	}
 	left, lto := j.leftToNvlink(), j.opts.Bool("link-time-opt")
-	o := dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries"), LTO: lto}
+	o := dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries"), LTO: lto, MapInputs: j.memory == nil}
 	j.options.Relocatable = j.opts.Bool("relocatable-link")
 	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
 	if n := j.opts.String("maxrregcount"); n != "" {

@@ -41,7 +41,7 @@ type module struct {
 	lines   map[ptx.LocPlace][]int32 // the .loc lines of a place, in order
 	strings *ptx.Data                // .debug_str; nil if it cannot be read
 	labels  map[string]int64         // in strings
-	uses    []int32                  // 1 + the index of the first use of each name
+	uses    []int32                  // 1 + the index of the use of each name that firstUse returns
 
 	declarations map[string]declaration // by symbol; nil until they are read
 }
@@ -230,24 +230,24 @@ func (m *module) numbered(first, end, loc int) int {
 	return loc
 }
 
-// firstUse returns the offset of the first use of a name that has a line, or else of the first; -1 if there is none.
+// firstUse returns the offset of the first use of a name, of those with a line if any use has one;
+// -1 if nothing uses it.
 func (m *module) firstUse(name ptx.NameID) int32 {
 	if m.uses == nil {
 		m.uses = make([]int32, len(m.Names))
+		lined := make([]bool, len(m.Names))
 		for i, u := range slices.Backward(m.Uses) {
-			m.uses[u.Name] = int32(i + 1)
+			_, behind := m.LocsIn(diag.Span{Len: u.Off + 1})
+			has := behind == 0 || m.Locs[behind-1].Line > 0
+			if has || !lined[u.Name] {
+				m.uses[u.Name], lined[u.Name] = int32(i+1), has
+			}
 		}
 	}
-	i := m.uses[name]
-	if i == 0 {
-		return -1
+	if i := m.uses[name]; i > 0 {
+		return m.Uses[i-1].Off
 	}
-	for _, u := range m.Uses[i-1:] {
-		if _, behind := m.LocsIn(diag.Span{Len: u.Off + 1}); u.Name == name && (behind == 0 || m.Locs[behind-1].Line > 0) {
-			return u.Off
-		}
-	}
-	return m.Uses[i-1].Off
+	return -1
 }
 
 // declAround returns the declaration that holds an offset; nil if none does.

@@ -41,6 +41,16 @@ type Options struct {
 	Prefer Preference
 	// MaxInputSize is the same as in link.Options.
 	MaxInputSize int64
+	// MapInputs maps large files, which stay mapped while the process runs. Otherwise they are read.
+	MapInputs bool
+}
+
+// maps returns what maps files, or nil if they are read.
+func (o Options) maps() *mapped.Files {
+	if o.MapInputs {
+		return new(mapped.Files)
+	}
+	return nil
 }
 
 // Preference is where a cubin that runs on the GPU is linked in place of PTX for the same GPU
@@ -179,7 +189,7 @@ type candidate struct {
 
 // file adds the units of a file.
 func (r *reader) file(ctx context.Context, f File) {
-	data, err := read(ctx, f.Path, new(mapped.Files))
+	data, err := read(ctx, f.Path, r.maps())
 	if err == nil && container.IsArchive(data) {
 		path, err := filepath.Abs(f.Path)
 		if err == nil && r.libraries[path] {
@@ -243,12 +253,14 @@ func (r *reader) hostSymbols(ctx context.Context, files []File) map[string]strin
 		skipped[c.Name] = c.verdict == unsuited
 	}
 	for _, f := range files {
-		if data, err := read(ctx, f.Path, new(mapped.Files)); err == nil {
+		maps := r.maps()
+		if data, err := read(ctx, f.Path, maps); err == nil {
 			container.HostSymbols(f.Path, data, container.Options{MaxSize: r.MaxInputSize}, func(object, symbol string) {
 				if objects[symbol] == "" && !skipped[object] {
 					objects[symbol] = object
 				}
 			})
+			maps.Close()
 		}
 	}
 	return objects
@@ -263,7 +275,7 @@ func read(ctx context.Context, path string, maps *mapped.Files) ([]byte, error) 
 // A link for a virtual architecture needs no more than their names, which those of all GPUs
 // define.
 func (r *reader) library(ctx context.Context, c candidate, j *Job) {
-	data, err := read(ctx, c.input.Path, new(mapped.Files))
+	data, err := read(ctx, c.input.Path, r.maps())
 	if err != nil {
 		return
 	}

@@ -36,7 +36,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	r := reader{Options: o, separating: true, log: log}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	for _, in := range Buffered(ctx, inputs, o.MaxInputSize) {
-		path, data, maps := "", []byte(nil), new(mapped.Files)
+		path, data, maps := "", []byte(nil), r.maps()
 		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // a thousand modules are not opened twice
 			path, data = holder(ctx, in, maps)
 		}
@@ -129,7 +129,7 @@ func (r *reader) offers(path string, data []byte) []container.Object {
 
 // relocatable returns the objects of a file that have machine code, LTO-IR or bitcode, without the cubins
 // that nvlink does not link because they have been linked. It reads only cubins that may be
-// taken, or of which a message will be. all reports whether nothing of the file, or of the archive, is linked as PTX.
+// taken, or that a message will name. all is set if nothing of the file is linked as PTX.
 func (r *reader) relocatable(offers []container.Object, archived bool) (list []container.Object, all bool) {
 	all = true
 	for _, code := range offers {

@@ -1,6 +1,6 @@
-// Package optimize changes the functions of a linked program so that ptxas makes better
-// code of it: it inlines them. It is of use to this module only, takes functions and returns functions, and reads only
-// those again that it has changed. It sees no text of the whole program.
+// Package optimize, of use to this module only, changes the functions of a linked program
+// so that ptxas makes better code of it: it inlines them. It takes functions and returns
+// functions, and reads only those again that it has changed. It sees no text of the whole program.
 package optimize
 
 import (

@@ -203,6 +203,7 @@ func objectsBounded(t *testing.T, data []byte) {
 		from = allocated()
 		Objects("f", data, o)
 	}
+	HostSymbols("f", data, o, func(object, symbol string) {})
 	for _, object := range objects {
 		for _, c := range object.Codes {
 			text, err := c.Bytes()

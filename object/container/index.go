@@ -75,7 +75,7 @@ func OpenIndex(name string, data []byte, o Options) (*Index, error) {
 	return x, nil
 }
 
-// read reads the index. It returns false if there is none.
+// read reads the index, and reports whether the package has one.
 func (x *Index) read() bool {
 	start, length := x.findMetadata()
 	head, armap, wide := x.armap(start)

@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"debug/elf"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -127,5 +128,34 @@ func hostObjectsBounded(t *testing.T, data []byte) {
 	}
 	if total > len(data)+fuzzLimit {
 		t.Errorf("%d bytes of device code in %d bytes", total, len(data))
+	}
+}
+
+// What is damaged hides no symbols in front of it.
+func TestHostSymbols(t *testing.T) {
+	object, err := os.ReadFile("../../testdata/forms/clang/alpha.o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(data []byte) (symbols []string) {
+		HostSymbols("f", data, Options{}, func(object, symbol string) { symbols = append(symbols, object+" "+symbol) })
+		return symbols
+	}
+	whole := list(object)
+	if len(whole) == 0 || slices.Contains(whole, "f ") {
+		t.Fatalf("%q", whole)
+	}
+	archive := "!<arch>\n" + head("a.o/", len(object)) + string(object) + strings.Repeat("\n", len(object)%2)
+	var want []string
+	for _, s := range whole {
+		want = append(want, strings.Replace(s, "f ", "f(a.o) ", 1))
+	}
+	for _, rest := range []string{"", "no header", head("b.o/", 70) + string(object[:70])} {
+		if got := list([]byte(archive + rest)); !slices.Equal(got, want) {
+			t.Errorf("behind it %.20q: %q, want %q", rest, got, want)
+		}
+	}
+	if got := list(object[:70]); got != nil {
+		t.Errorf("a damaged object: %q", got)
 	}
 }
