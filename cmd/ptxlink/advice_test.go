@@ -38,8 +38,8 @@ func strangers(s subcommand, text string) (list []string) {
 	for _, at := range namedOption.FindAllStringSubmatchIndex(text, -1) {
 		before, option, of := text[:at[2]], text[at[2]:at[3]], s
 		if m := ownCommand.FindStringSubmatch(before); m != nil && !strings.HasPrefix(before, "ptxlink:") {
-			of = linking()
-			for _, sub := range subcommands() {
+			of = linking
+			for _, sub := range subcommands {
 				if m[1] == " "+sub.Name {
 					of = sub
 				}
@@ -105,7 +105,7 @@ exit 255
 		sub  subcommand
 		args []string
 	}{
-		{linking(), []string{"-o", "out.cubin"}},
+		{linking, []string{"-o", "out.cubin"}},
 		{checkCommand, []string{"--assemble"}},
 		{nvlinkCommand, []string{"-arch=sm_52", "-o", "out.cubin"}},
 		{nvptxLdCommand, []string{"-o", "a.out"}},
@@ -168,7 +168,7 @@ exit 255
 			}
 		}
 	}
-	for _, sub := range append(subcommands(), linking()) {
+	for _, sub := range append(subcommands, linking) {
 		for _, option := range foreignOptions() {
 			var messages strings.Builder
 			args := []string{option, "a.ptx"}

@@ -47,13 +47,7 @@ func (j *linkJob) readAssembler() error {
 		}
 		return usageError(arch+" is a virtual architecture, for which there is no cubin", help)
 	}
-	if err := j.readMode(opts.String("ptxas-mode"), opts.String("partition")); err != nil {
-		return err
-	}
-	if err := j.checkParts(); err != nil {
-		return err
-	}
-	return j.readCache()
+	return inOrder(j.readMode, j.checkParts, j.readCache)
 }
 
 // readCache reads the options for the cache: a directory, which --cache-dir or --cache names, and a cache
@@ -110,18 +104,18 @@ func (j *linkJob) warnUnneeded() error {
 }
 
 // readMode reads --ptxas-mode and --partition.
-func (j *linkJob) readMode(mode, parts string) error {
+func (j *linkJob) readMode() error {
 	b := &j.assembler
-	switch mode {
+	switch j.opts.String("ptxas-mode") {
 	case "whole":
 		b.Mode = ptxas.Whole
 	case "separate":
 		b.Mode, b.Parts = ptxas.Separate, 1
 	}
-	if parts == "" {
-		return nil
-	}
+	parts := j.opts.String("partition")
 	switch {
+	case parts == "":
+		return nil
 	case b.Mode == ptxas.Whole:
 		return usageError("--partition does not go with --ptxas-mode=whole", "whole mode assembles all functions in one run")
 	case b.Compile:

@@ -28,10 +28,7 @@ func linkFlags(names ...string) []cli.Flag {
 // check runs ptxlink check.
 func (j *linkJob) check() error {
 	j.checkOnly = true
-	if err := j.readOptions(); err != nil {
-		return err
-	}
-	if err := j.readInputs(j.opts.StringSlice("L")); err != nil {
+	if err := inOrder(j.readOptions, j.readInputs); err != nil {
 		return err
 	}
 	j.options.Atomics = j.opts.Bool("atomics")

@@ -33,7 +33,7 @@ func checkArgs(args []string) (check []string, ok bool) {
 	if sub, _ := findSubcommand(args); sub.Name != "" {
 		return nil, false
 	}
-	options, inputs, err := reorder(newTable(linking().flags(), nil), args)
+	options, inputs, err := reorder(newTable(linking.flags(), nil), args)
 	if err != nil || len(inputs) == 0 {
 		return nil, false
 	}

@@ -129,10 +129,7 @@ func (c *command) checkFile(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
-	if err := outfile.Check(path, c.paths, c.read); err != nil {
-		return &exitError{exitIO, err}
-	}
-	return nil
+	return outfile.Check(path, c.paths, c.read)
 }
 
 // refused writes the messages of a *link.Errors and returns its exit code. It returns

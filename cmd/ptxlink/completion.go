@@ -23,12 +23,10 @@ var completionScripts embed.FS
 // names of options, so that both are ours.
 const completionFlag = "--generate-bash-completion"
 
-func completionCommand() subcommand {
-	return subcommand{
-		Command: described("completion"),
-		flags:   commonFlags,
-		run:     (*command).completion,
-	}
+var completionCommand = subcommand{
+	Command: described("completion"),
+	flags:   commonFlags,
+	run:     (*command).completion,
 }
 
 // completion is ptxlink completion.
@@ -102,7 +100,7 @@ func (s subcommand) complete(t table, words []string) string {
 	case s.Name == "explain":
 		offer("", ruleValues("", diag.Error, diag.Warning))
 	case s.Name == "manual" || s.Name == "" && len(words) == 1:
-		for _, sub := range subcommands() {
+		for _, sub := range subcommands {
 			offer(sub.Name, []value{{"", sub.Usage}})
 		}
 	}

@@ -49,7 +49,7 @@ func (j *linkJob) deps() error {
 		return usageError("--arch names several GPUs, which may be linked from different members", "name one")
 	}
 	j.options.Relocatable = true
-	if err := j.readInputs(j.opts.StringSlice("L")); err != nil {
+	if err := j.readInputs(); err != nil {
 		return err
 	}
 	targets, err := j.linkAll()

@@ -45,7 +45,8 @@ func (j *linkJob) nvptxLd() error {
 		_, err := os.Stat(dir)
 		return err != nil
 	})
-	if err := j.readInputs(dirs); err != nil {
+	inputs, err := j.findInputs(dirs)
+	if j.options.Inputs = inputs; err != nil {
 		return err
 	}
 	if err := j.checkFiles(); err != nil {
@@ -61,27 +62,24 @@ func (j *linkJob) nvptxLd() error {
 	return j.writeResult(result, unused(targets), outfile.File{Path: j.output, Data: text})
 }
 
-// clangWrapperCommand is linking for clang. It is a function, as a run may use what leads back
-// to it.
-func clangWrapperCommand() subcommand {
-	return subcommand{
-		Command: described("clang-nvlink-wrapper"),
-		flags: func() []cli.Flag {
-			const ignored, bitcode = "Accepted, without effect", "LLVM bitcode"
-			return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
-				"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
-				&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
-				&cli.BoolFlag{Name: "save-temps", Category: ignored, Usage: "there are no other files"},
-				&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "`FILE` in ../lib of the directory of clang"},
-				&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "compile with `OPTION`: O0 to O3, -mattr=FEATURES; others have no effect"},
-				&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
-				&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
-			)
-		},
-		first:  clangFile,
-		before: func(_ *command, _ table, args []string) []string { return clangArguments(args) },
-		run:    links((*linkJob).run),
-	}
+// clangWrapperCommand is linking for clang.
+var clangWrapperCommand = subcommand{
+	Command: described("clang-nvlink-wrapper"),
+	flags: func() []cli.Flag {
+		const ignored, bitcode = "Accepted, without effect", "LLVM bitcode"
+		return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
+			"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
+			&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
+			&cli.BoolFlag{Name: "save-temps", Category: ignored, Usage: "there are no other files"},
+			&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "`FILE` in ../lib of the directory of clang"},
+			&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "compile with `OPTION`: O0 to O3, -mattr=FEATURES; others have no effect"},
+			&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
+			&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
+		)
+	},
+	first:  clangFile,
+	before: func(_ *command, _ table, args []string) []string { return clangArguments(args) },
+	run:    links((*linkJob).run),
 }
 
 // clangFile makes @FILE of what clang passes if the arguments are too long: --options-fileFILE, in
@@ -140,23 +138,20 @@ func (j *linkJob) besideCompiler() (dirs []string) {
 	return dirs
 }
 
-// rustLinkerCommand is linking for rustc. It is a function, as a run may use what leads back to
-// it.
-func rustLinkerCommand() subcommand {
-	return subcommand{
-		Command: described(rustLinker),
-		flags: func() []cli.Flag {
-			return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
-				"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",
-				"threads", "max-input-size", "help", "version", "trace", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
-				&cli.StringSliceFlag{Name: "plugin-opt", Category: "LLVM bitcode", Usage: "compile with `OPTION`: O0 to O3, Os, Oz; what rustc passes as -O3"})
-		},
-		before: func(_ *command, _ table, args []string) []string { return rustArguments(args) },
-		run: links(func(j *linkJob) error {
-			j.anySuffix, j.fromRustc = true, true
-			return j.run()
-		}),
-	}
+// rustLinkerCommand is linking for rustc.
+var rustLinkerCommand = subcommand{
+	Command: described(rustLinker),
+	flags: func() []cli.Flag {
+		return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
+			"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",
+			"threads", "max-input-size", "help", "version", "trace", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
+			&cli.StringSliceFlag{Name: "plugin-opt", Category: "LLVM bitcode", Usage: "compile with `OPTION`: O0 to O3, Os, Oz; what rustc passes as -O3"})
+	},
+	before: func(_ *command, _ table, args []string) []string { return rustArguments(args) },
+	run: links(func(j *linkJob) error {
+		j.anySuffix, j.fromRustc = true, true
+		return j.run()
+	}),
 }
 
 const rustLinker = "llvm-bitcode-linker"

@@ -17,7 +17,8 @@ import (
 
 // readArchs reads --arch. Each cubin of a fatbin is the link for its GPU, because the
 // inputs may hold PTX for several GPUs.
-func (j *linkJob) readArchs(archs []string) error {
+func (j *linkJob) readArchs() error {
+	archs := j.opts.StringSlice("arch")
 	for i, arch := range archs {
 		if err := link.CheckArch(arch, j.spelling); err != nil {
 			return err

@@ -88,7 +88,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 			jobs = append(jobs, job{nil, append([]string{"--diagnostics-format=" + format, "--verbose"}, args...)})
 		}
 	}
-	for _, sub := range subcommands() {
+	for _, sub := range subcommands {
 		args := map[string][][]string{
 			"abi":       {{"struct " + hostile}, {"struct { int a; } s"}, {"char c['" + hostile + "']"}},
 			"ar":        {{"t", f.archive}, {"tv", f.archive}, {"pv", f.archive, "none" + hostile}, {"pv", f.clean}, {"xv", "--output", t.TempDir(), f.archive}, {f.gone, f.good, f.archive}, {"rcv", f.gone, f.good, f.other}, {"rv", f.gone, f.good}, {"dv", f.gone, hostile}, {"t", f.good}, {hostile, f.archive}, {"dv", f.clean, "clean" + hostile}},

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 )
@@ -28,11 +27,20 @@ var refusedOptions = []advice{
 }
 
 // readLinkerOptions reads options that ld has too.
-func (c *command) readLinkerOptions(opts *cli.Context, o *link.Options) error {
+func (j *linkJob) readLinkerOptions() error {
+	opts, o := j.opts, &j.options
+	if script := opts.String("version-script"); script != "" {
+		global, local, places, err := readVersionScript(j.read, script)
+		if err != nil {
+			return err
+		}
+		o.PatternPlaces = places
+		o.Exports, o.Localize = append(o.Exports, global...), append(o.Localize, local...)
+	}
 	o.Wrap, o.TraceSymbols = opts.StringSlice("wrap"), opts.StringSlice("trace-symbol")
 	o.Weaken, o.LocalizeInputs = opts.StringSlice("weaken-symbol"), opts.StringSlice("localize-symbol")
 	o.AllowDuplicates, o.DedupeIdentical = opts.Bool("allow-multiple-definition"), opts.Bool("dedupe-identical")
-	o.WarnUndefined = c.lastOf("warn-unresolved-symbols", "error-unresolved-symbols")
+	o.WarnUndefined = j.lastOf("warn-unresolved-symbols", "error-unresolved-symbols")
 	how := opts.String("unresolved-symbols")
 	ignore := how == "ignore-all" || how == "ignore-in-object-files"
 	for _, keyword := range words(opts, "z") {
@@ -56,7 +64,7 @@ func (c *command) readLinkerOptions(opts *cli.Context, o *link.Options) error {
 		o.Define = append(o.Define, link.Definition{Name: name, Value: value})
 	}
 	o.CrossReference = opts.Bool("cref")
-	return nil
+	return o.Check()
 }
 
 // lastOf reports whether the first of two options is given after the second.

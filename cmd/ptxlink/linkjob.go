@@ -73,25 +73,7 @@ func (j *linkJob) run() error {
 	if j.opts.IsSet("explain") {
 		return j.explain(j.opts.String("explain"))
 	}
-	if err := j.readOptions(); err != nil {
-		return err
-	}
-	if err := j.misspelt(); err != nil {
-		return err
-	}
-	if err := j.readInputs(j.opts.StringSlice("L")); err != nil {
-		return err
-	}
-	switch {
-	case j.options.CrossReference && j.beside["Map"] == "":
-		j.beside["Map"], j.onlyCref = "-", true
-	case j.options.CrossReference && filepath.Ext(j.beside["Map"]) == ".json":
-		return usageError("--cref does not go with a map in JSON", "the map has the module of each symbol and all calls")
-	}
-	if err := j.checkFiles(); err != nil {
-		return err
-	}
-	if err := j.reproduce(); err != nil {
+	if err := inOrder(j.readOptions, j.misspelt, j.readInputs, j.checkFiles, j.reproduce); err != nil {
 		return err
 	}
 	targets, files, err := j.make()
@@ -110,6 +92,16 @@ func (j *linkJob) run() error {
 	}
 	if j.opts.Bool("stats") {
 		j.showStats(result)
+	}
+	return nil
+}
+
+// inOrder takes steps up to the first with an error, which it returns.
+func inOrder(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -162,10 +154,15 @@ func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
 
 // readOptions reads the options and makes the checks that package flag cannot.
 func (j *linkJob) readOptions() error {
-	opts := j.opts
-	if err := j.readMessageOptions(opts); err != nil {
+	if err := j.readMessageOptions(j.opts); err != nil {
 		return err
 	}
+	return inOrder(j.readLink, j.readLinkerOptions, j.readOutput, j.readArchs, j.readFiles, j.readAssembler)
+}
+
+// readLink reads the options of the link itself.
+func (j *linkJob) readLink() error {
+	opts := j.opts
 	optimize, err := j.readOptimize()
 	if err != nil {
 		return err
@@ -196,36 +193,22 @@ func (j *linkJob) readOptions() error {
 		StripDebug:        opts.Bool("strip-debug"),
 		KeepLines:         opts.Bool("keep-line-info"),
 
+		// Other cubins may call every function of a relocatable one.
+		KeepUnused: opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections"),
+
 		Optimize: optimize,
 
 		MapInputs: true,
 		CheckOnly: j.checkOnly && !opts.Bool("assemble"),
 	}
-	if script := opts.String("version-script"); script != "" {
-		global, local, places, err := readVersionScript(j.read, script)
-		if err != nil {
-			return err
-		}
-		j.options.PatternPlaces = places
-		j.options.Exports = append(j.options.Exports, global...)
-		j.options.Localize = append(j.options.Localize, local...)
-	}
-	// Other cubins may call every function of a relocatable one.
-	if err := j.readLinkerOptions(opts, &j.options); err != nil {
-		return err
-	}
-	if err := j.options.Check(); err != nil {
-		return err
-	}
-	j.options.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
-	if err := j.readOutput(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// readFiles reads the options for the files beside the output.
+func (j *linkJob) readFiles() error {
+	opts := j.opts
 	if j.cubin() && !opts.Bool("compile-only") { // which has no undefined symbols
 		j.options.Spelling = j.spelling.Without("--allow-undefined")
-	}
-	if err := j.readArchs(opts.StringSlice("arch")); err != nil {
-		return err
 	}
 	j.options.Stream = !j.cubin() && !opts.IsSet("emit-parts") && j.memory == nil // ptxas needs the module in memory
 	j.beside = map[string]string{}
@@ -242,10 +225,7 @@ func (j *linkJob) readOptions() error {
 	if opts.Bool("no-threads") {
 		j.options.Jobs = 1
 	}
-	if err := j.warnIgnored(opts); err != nil {
-		return err
-	}
-	return j.readAssembler()
+	return j.warnIgnored(opts)
 }
 
 // readOptimize reads the options for the second stage of a link.
@@ -276,8 +256,8 @@ func (j *linkJob) readOptimize() (o link.Optimize, err error) {
 }
 
 // readInputs finds the inputs of the link.
-func (j *linkJob) readInputs(dirs []string) (err error) {
-	j.options.Inputs, err = j.findInputs(dirs)
+func (j *linkJob) readInputs() (err error) {
+	j.options.Inputs, err = j.findInputs(j.opts.StringSlice("L"))
 	if script := j.opts.String("version-script"); script != "" {
 		j.paths = append(j.paths, script)
 	}
@@ -287,6 +267,12 @@ func (j *linkJob) readInputs(dirs []string) (err error) {
 // checkFiles returns an error if an output is also an input, or two outputs are the
 // same file.
 func (j *linkJob) checkFiles() error {
+	switch {
+	case j.options.CrossReference && j.beside["Map"] == "":
+		j.beside["Map"], j.onlyCref = "-", true
+	case j.options.CrossReference && filepath.Ext(j.beside["Map"]) == ".json":
+		return usageError("--cref does not go with a map in JSON", "the map has the module of each symbol and all calls")
+	}
 	if j.beside["dependency-file"] != "" && j.output == "-" {
 		return usageError("--dependency-file needs an output with a name", "name one with -o")
 	}

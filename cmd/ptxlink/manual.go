@@ -13,18 +13,16 @@ import (
 	"ptxlink/link/diag"
 )
 
-func manualCommand() subcommand {
-	return subcommand{
-		Command: described("manual"),
-		flags: func() []cli.Flag {
-			const output = "Output"
-			return append([]cli.Flag{
-				&cli.BoolFlag{Name: "markdown", Category: output, Usage: "print all options as Markdown (docs/options.md)"},
-				&cli.StringFlag{Name: "output-dir", Category: output, Usage: "write the pages of all commands to `DIR`"},
-			}, commonFlags()...)
-		},
-		run: (*command).manual,
-	}
+var manualCommand = subcommand{
+	Command: described("manual"),
+	flags: func() []cli.Flag {
+		const output = "Output"
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "markdown", Category: output, Usage: "print all options as Markdown (docs/options.md)"},
+			&cli.StringFlag{Name: "output-dir", Category: output, Usage: "write the pages of all commands to `DIR`"},
+		}, commonFlags()...)
+	},
+	run: (*command).manual,
 }
 
 // manual is ptxlink manual.
@@ -81,7 +79,7 @@ func (s subcommand) Others() []subcommand {
 	if s.Name != "" {
 		return nil
 	}
-	return subcommands()
+	return subcommands
 }
 
 // Paragraphs are those of the description, but the last one, which has the exit codes.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -117,7 +118,7 @@ func responseFile(words []string) []byte {
 
 // WriteTo writes the tar. It has no times and users: the same link gives the same tar.
 func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
-	t := &tarWriter{w: w}
+	t := tarWriter{bufio.NewWriter(w)}
 	for _, f := range r.files {
 		if err := t.addInput(r.dir+"/"+f.Name, f); err != nil && !errors.Is(err, fs.ErrNotExist) { // the link reports what cannot be read
 			return 0, err
@@ -127,7 +128,7 @@ func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 }
 
 // addInput writes an input, unless it is a stream that could not be read.
-func (t *tarWriter) addInput(name string, in link.Input) error {
+func (t tarWriter) addInput(name string, in link.Input) error {
 	switch {
 	case in.Text != nil:
 		return t.add(name, int64(len(in.Text)), bytes.NewReader(in.Text))
@@ -148,39 +149,34 @@ func (t *tarWriter) addInput(name string, in link.Input) error {
 
 // tarWriter writes regular files as a POSIX tar (ustar, with a pax header where a name
 // is long or not ASCII). Package archive/tar would do, but it looks up users, for which
-// Go links the C library: every start of ptxlink would pay for it.
-type tarWriter struct {
-	w   io.Writer
-	err error
-}
+// Go links the C library: every start of ptxlink would pay for it. The writer keeps the first error.
+type tarWriter struct{ *bufio.Writer }
 
 const tarBlock = 512
 
 // add writes a file of the given size. Its mode is 0644; it has no time and user.
-func (t *tarWriter) add(name string, size int64, from io.Reader) error {
+func (t tarWriter) add(name string, size int64, from io.Reader) error {
 	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) || size >= 1<<33 {
 		records := paxRecord("path", name) + paxRecord("size", strconv.FormatInt(size, 10))
 		t.header("pax", int64(len(records)), 'x')
-		t.write([]byte(records))
+		t.WriteString(records)
 		t.pad(int64(len(records)))
 		name = "long"
 	}
 	t.header(name, size, '0')
-	if t.err == nil {
-		_, t.err = io.CopyN(t.w, from, size)
-	}
+	_, err := io.CopyN(t, from, size)
 	t.pad(size)
-	return t.err
+	return err
 }
 
 // close writes the end of the tar.
-func (t *tarWriter) close() error {
-	t.write(make([]byte, 2*tarBlock))
-	return t.err
+func (t tarWriter) close() error {
+	t.Write(make([]byte, 2*tarBlock))
+	return t.Flush()
 }
 
 // header writes the header of an entry. A size that does not fit is in the pax header.
-func (t *tarWriter) header(name string, size int64, kind byte) {
+func (t tarWriter) header(name string, size int64, kind byte) {
 	var h [tarBlock]byte
 	copy(h[0:100], name)
 	octal := func(at, digits int, n int64) { copy(h[at:], fmt.Sprintf("%0*o", digits, n)) }
@@ -198,19 +194,13 @@ func (t *tarWriter) header(name string, size int64, kind byte) {
 	}
 	octal(148, 6, sum)
 	h[154] = 0
-	t.write(h[:])
+	t.Write(h[:])
 }
 
 // pad fills the last block of n bytes.
-func (t *tarWriter) pad(n int64) {
+func (t tarWriter) pad(n int64) {
 	if rest := n % tarBlock; rest > 0 {
-		t.write(make([]byte, tarBlock-rest))
-	}
-}
-
-func (t *tarWriter) write(b []byte) {
-	if t.err == nil {
-		_, t.err = t.w.Write(b)
+		t.Write(make([]byte, tarBlock-rest))
 	}
 }
 

@@ -21,19 +21,16 @@ import (
 	"ptxlink/link"
 )
 
-// serveCommand runs ptxlink serve. It is a function, as a request leads back to it.
-func serveCommand() subcommand {
-	return subcommand{
-		Command: described("serve"),
-		flags:   commonFlags,
-		run: func(c *command, opts *cli.Context) error {
-			if len(c.inputs) > 0 {
-				return usageError("serve takes no arguments", "ptxlink --help shows the usage")
-			}
-			collectAt(200) // what a request allocates does not live to the end of the process
-			return (&server{out: c.stdout}).serve(opts.Context, c.stdin)
-		},
-	}
+var serveCommand = subcommand{
+	Command: described("serve"),
+	flags:   commonFlags,
+	run: func(c *command, opts *cli.Context) error {
+		if len(c.inputs) > 0 {
+			return usageError("serve takes no arguments", "ptxlink --help shows the usage")
+		}
+		collectAt(200) // what a request allocates does not live to the end of the process
+		return (&server{out: c.stdout}).serve(opts.Context, c.stdin)
+	},
 }
 
 // protocol is the version of the protocol. It grows with every change that a client can

@@ -43,26 +43,25 @@ func described(name string) cli.Command {
 }
 
 // linking is the command without a subcommand.
-func linking() subcommand {
-	return subcommand{
-		Command: cli.Command{
-			Usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",
-			ArgsUsage:   "FILE...",
-			Description: description,
-		},
-		flags: newFlags,
-		run:   links((*linkJob).run),
-	}
+var linking = subcommand{
+	Command: cli.Command{
+		Usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",
+		ArgsUsage:   "FILE...",
+		Description: description,
+	},
+	flags: newFlags,
+	run:   links((*linkJob).run),
 }
 
-// subcommands lists them in the order of --help. It is a function, as a run may
-// use what leads back to it.
-func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, clangWrapperCommand(), completionCommand(), depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, rustLinkerCommand(), serveCommand(), sizeCommand, versionCommand}
+// subcommands lists them in the order of --help. init sets it, as a run may use it.
+var subcommands []subcommand
+
+func init() {
+	subcommands = []subcommand{abiCommand, arCommand, checkCommand, clangWrapperCommand, completionCommand, depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand, nmCommand, nvlinkCommand, nvptxLdCommand, rustLinkerCommand, serveCommand, sizeCommand, versionCommand}
 }
 
 // allCommands returns linking and the subcommands.
-func allCommands() []subcommand { return append([]subcommand{linking()}, subcommands()...) }
+func allCommands() []subcommand { return append([]subcommand{linking}, subcommands...) }
 
 // Line is what a user types.
 func (s subcommand) Line() string { return strings.TrimSpace("ptxlink " + s.Name) }
@@ -74,20 +73,20 @@ func (s subcommand) Line() string { return strings.TrimSpace("ptxlink " + s.Name
 // "help nm" is "nm --help", unless there is a file called help.
 func findSubcommand(args []string) (sub subcommand, rest []string) {
 	if words, ok := asked(args); ok && len(words) == 1 {
-		return linking(), args // the name is being typed
+		return linking, args // the name is being typed
 	} else if len(args) > 0 && args[0] == "help" && !ok {
 		if _, err := os.Stat("help"); err != nil {
 			args = append(slices.Clone(args[1:]), "--help")
 		}
 	}
 	if len(args) > 0 {
-		for _, sub := range subcommands() {
+		for _, sub := range subcommands {
 			if sub.Name == args[0] {
 				return sub, args[1:]
 			}
 		}
 	}
-	return linking(), args
+	return linking, args
 }
 
 // calledAs returns the arguments of a program that is called by another name, as a link
@@ -123,7 +122,7 @@ func (c *command) misspelt() error {
 		return nil
 	}
 	var names []string
-	for _, s := range subcommands() {
+	for _, s := range subcommands {
 		names = append(names, s.Name)
 	}
 	near := typo.Word(names, first.name)
@@ -165,7 +164,7 @@ func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
 	}
 	app.Usage, app.ArgsUsage, app.Description = s.Usage, s.ArgsUsage, s.Description
 	app.Flags, app.Before, app.Action = s.Flags, s.Before, s.Action
-	for _, sub := range subcommands() {
+	for _, sub := range subcommands {
 		app.Commands = append(app.Commands, &sub.Command)
 	}
 	return app

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"io"
 	"strings"
@@ -11,7 +12,7 @@ import (
 func TestTarWriter(t *testing.T) {
 	names := []string{"a", strings.Repeat("d/", 49) + "xy", strings.Repeat("d/", 49) + "xyz", strings.Repeat("n", 90), strings.Repeat("n", 1000), "ä/ö.ptx", "line\nfeed"}
 	var b bytes.Buffer
-	w := &tarWriter{w: &b}
+	w := tarWriter{bufio.NewWriter(&b)}
 	for i, name := range names {
 		if err := w.add(name, int64(i*300), strings.NewReader(strings.Repeat("x", i*300))); err != nil {
 			t.Fatal(err)
@@ -34,12 +35,14 @@ func TestTarWriter(t *testing.T) {
 	if _, err := r.Next(); err != io.EOF {
 		t.Errorf("behind the last file: %v", err)
 	}
-	if err := (&tarWriter{w: &b}).add("a", 5, strings.NewReader("abc")); err == nil {
+	if err := (tarWriter{bufio.NewWriter(&b)}).add("a", 5, strings.NewReader("abc")); err == nil {
 		t.Error("a file that became shorter is no error")
 	}
-	large := &tarWriter{w: &bytes.Buffer{}}
+	large := tarWriter{bufio.NewWriter(&b)}
+	b.Reset()
 	large.add("a", 1<<33, strings.NewReader("")) // only the headers
-	h, err := tar.NewReader(large.w.(*bytes.Buffer)).Next()
+	large.Flush()
+	h, err := tar.NewReader(&b).Next()
 	if err != nil || h.Size != 1<<33 {
 		t.Errorf("a file of 8 GiB: %+v, %v", h, err)
 	}
