@@ -95,7 +95,7 @@ func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
 	if len(o.Define) == 0 {
 		return nil
 	}
-	made, err := definedByOptions(ctx, in.files, o, log)
+	made, err := definedByOptions(ctx, in.files, o, in.redirect, log)
 	if made != nil {
 		in.files = append(in.files, made)
 	}

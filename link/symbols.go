@@ -124,27 +124,19 @@ type use struct {
 	name ptx.NameID
 }
 
-// usesOf returns a use of each name of Options.Define, by itself or by a name that stands
-// for it.
-func usesOf(files []*object.File, define []Definition) map[string]use {
-	uses, value := map[string]use{}, map[string]string{}
+// usesOf returns a use of each name that Options.Define gives a number, by itself or by a name that
+// redirect lets stand for it.
+func usesOf(files []*object.File, define []Definition, redirect map[string]string) map[string]use {
+	uses := map[string]use{}
 	for _, d := range define {
 		if f, name := mention(files, d.Name); f != nil {
 			uses[d.Name] = use{f, name}
 		}
-		value[d.Name] = d.Value
 	}
-	followed := map[string]bool{}
 	for _, d := range define {
 		u, used := uses[d.Name]
-		if !used || u.file.Symbols[u.name].Defined() { // which stands for itself
-			continue
-		}
-		for at, more := value[d.Name]; more && !followed[at]; at, more = value[at] {
-			followed[at] = true
-			if uses[at].file == nil {
-				uses[at] = u
-			}
+		if to := redirect[d.Name]; used && uses[to].file == nil && !u.file.Symbols[u.name].Defined() { // which stands for itself
+			uses[to] = u
 		}
 	}
 	return uses
@@ -152,9 +144,9 @@ func usesOf(files []*object.File, define []Definition) map[string]use {
 
 // definedByOptions returns a module with the variables that Options.Define gives a
 // number, or nil if there are none. Its header is that of an input that refers to one.
-func definedByOptions(ctx context.Context, files []*object.File, o Options, log *diag.Log) (*object.File, error) {
+func definedByOptions(ctx context.Context, files []*object.File, o Options, redirect map[string]string, log *diag.Log) (*object.File, error) {
 	var text strings.Builder
-	uses := usesOf(files, o.Define)
+	uses := usesOf(files, o.Define, redirect)
 	for _, d := range o.Define {
 		f, name := uses[d.Name].file, uses[d.Name].name
 		if f == nil {
