@@ -106,9 +106,9 @@ func TestGitHubSource(t *testing.T) {
 	}
 	var places []string
 	for _, r := range document.Runs[0].Results {
-		line := r.Locations[0].Physical.Artifact.URI
+		line := r.Locations[0].Physical.Artifact["uri"]
 		for _, l := range r.Related {
-			line += " " + l.Physical.Artifact.URI + ":" + l.Props["role"]
+			line += " " + l.Physical.Artifact["uri"] + ":" + l.Props["role"]
 		}
 		places = append(places, line)
 	}
@@ -169,7 +169,7 @@ func TestSARIF(t *testing.T) {
 	}
 	var uris []string
 	for _, r := range run.Results {
-		uris = append(uris, r.Locations[0].Physical.Artifact.URI)
+		uris = append(uris, r.Locations[0].Physical.Artifact["uri"])
 	}
 	want := []string{"dir,%20100%25/a:b.ptx", "file:///abs/lib.a%28m%20%C3%A9.ptx%29", "file:///abs/lib.a%28m%20%C3%A9.ptx%29", "gen.cu", "./c:d"}
 	if d := cmp.Diff(want, uris); d != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // The parts of SARIF 2.1.0 that ptxlink writes (OASIS, Static Analysis Results
-// Interchange Format). TestSARIF validates them against the schema.
+// Interchange Format), objects of one property as maps. TestSARIF validates them against the schema.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -18,13 +18,12 @@ type (
 		Runs    []sarifRun `json:"runs"`
 	}
 	sarifRun struct {
-		Tool        sarifTool         `json:"tool"`
+		Tool struct {
+			Driver sarifDriver `json:"driver"`
+		} `json:"tool"`
 		Invocations []sarifInvocation `json:"invocations"`
 		ColumnKind  string            `json:"columnKind"`
 		Results     []sarifResult     `json:"results"`
-	}
-	sarifTool struct {
-		Driver sarifDriver `json:"driver"`
 	}
 	sarifDriver struct {
 		Name    string      `json:"name"`
@@ -33,27 +32,24 @@ type (
 	}
 	sarifRule struct {
 		ID      ID                `json:"id"`
-		Short   sarifText         `json:"shortDescription"`
+		Short   map[string]string `json:"shortDescription"`
 		Default map[string]string `json:"defaultConfiguration"` // the level
-	}
-	sarifText struct {
-		Text string `json:"text"`
 	}
 	sarifInvocation struct {
 		Successful    bool                `json:"executionSuccessful"`
 		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
 	}
 	sarifNotification struct {
-		Descriptor map[string]ID   `json:"descriptor,omitempty"` // the ID
-		Level      string          `json:"level"`
-		Message    sarifText       `json:"message"`
-		Locations  []sarifLocation `json:"locations,omitempty"`
+		Descriptor map[string]ID     `json:"descriptor,omitempty"` // the ID
+		Level      string            `json:"level"`
+		Message    map[string]string `json:"message"`
+		Locations  []sarifLocation   `json:"locations,omitempty"`
 	}
 	sarifResult struct {
 		RuleID     ID                `json:"ruleId"`
 		RuleIndex  int               `json:"ruleIndex"`
 		Level      string            `json:"level"`
-		Message    sarifText         `json:"message"`
+		Message    map[string]string `json:"message"`
 		Locations  []sarifLocation   `json:"locations"`
 		Related    []sarifLocation   `json:"relatedLocations,omitempty"`
 		Properties map[string]string `json:"properties,omitempty"` // the help
@@ -62,7 +58,7 @@ type (
 		ID       *int              `json:"id,omitempty"`
 		Physical sarifPhysical     `json:"physicalLocation"`
 		Logical  []sarifLogical    `json:"logicalLocations,omitempty"`
-		Message  *sarifText        `json:"message,omitempty"`
+		Message  map[string]string `json:"message,omitempty"`
 		Props    map[string]string `json:"properties,omitempty"`
 	}
 	sarifLogical struct {
@@ -70,11 +66,8 @@ type (
 		Decorated string `json:"decoratedName,omitempty"`
 	}
 	sarifPhysical struct {
-		Artifact sarifArtifact `json:"artifactLocation"`
-		Region   *sarifRegion  `json:"region,omitempty"`
-	}
-	sarifArtifact struct {
-		URI string `json:"uri"`
+		Artifact map[string]string `json:"artifactLocation"` // the URI
+		Region   *sarifRegion      `json:"region,omitempty"`
 	}
 	sarifRegion struct {
 		StartLine   int `json:"startLine"`
@@ -90,18 +83,18 @@ type (
 // line as in writeGitHub.
 func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "ptxlink", Version: style.Version, Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{Successful: true}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
 	}
-	rules := map[ID]int{}
+	driver, rules := &run.Tool.Driver, map[ID]int{}
+	*driver = sarifDriver{Name: "ptxlink", Version: style.Version, Rules: []sarifRule{}}
 	invocation := &run.Invocations[0]
 	for _, m := range messages {
 		if m.Kind == Error {
 			invocation.Successful = false
 		}
-		text := sarifText{sarifMessage(m)}
+		text := map[string]string{"text": sarifMessage(m)}
 		if m.ID == "" || m.Place.Source == nil {
 			n := sarifNotification{Level: m.Kind.String(), Message: text}
 			if m.ID != "" {
@@ -118,7 +111,7 @@ func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 		if !known {
 			index = len(rules)
 			rules[m.ID] = index
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{m.ID, sarifText{rule.About}, map[string]string{"level": rule.Kind.String()}})
+			driver.Rules = append(driver.Rules, sarifRule{m.ID, map[string]string{"text": rule.About}, map[string]string{"level": rule.Kind.String()}})
 		}
 		places := atSource(m, inChange)
 		place, notes := places[0].Place, places[1:]
@@ -134,7 +127,7 @@ func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 				continue // it is in the text
 			}
 			id, at := len(r.Related), sarifAt(n.Place)
-			at.ID, at.Message, at.Props = &id, &sarifText{n.Text}, map[string]string{"role": string(n.Role())}
+			at.ID, at.Message, at.Props = &id, map[string]string{"text": n.Text}, map[string]string{"role": string(n.Role())}
 			r.Related = append(r.Related, at)
 		}
 		run.Results = append(run.Results, r)
@@ -159,7 +152,7 @@ func sarifMessage(m *Message) string {
 
 func sarifAt(at Place) sarifLocation {
 	file, line, column := at.Position()
-	l := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{fileURI(file)}}}
+	l := sarifLocation{Physical: sarifPhysical{Artifact: map[string]string{"uri": fileURI(file)}}}
 	if line > 0 {
 		l.Physical.Region = &sarifRegion{StartLine: line, StartColumn: column}
 		l.Physical.Region.EndLine, l.Physical.Region.EndColumn = at.End()
