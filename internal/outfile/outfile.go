@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -55,8 +56,12 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 	var direct []File
 	for _, f := range files {
 		if f.To != nil {
-			if err := checkOpen(f, inputs, read); err != nil {
-				return err
+			if to, ok := f.To.(*os.File); ok {
+				if info, err := to.Stat(); err == nil { // if it is closed, the write reports it
+					if err := checkInputs(f.Path, info, inputs, read); err != nil {
+						return err
+					}
+				}
 			}
 			direct = append(direct, f)
 			continue
@@ -124,16 +129,8 @@ func Check(path string, inputs []string, read *infile.Files) error {
 		return diag.New(diag.Usage, diag.Place{}, "the name of the output is empty")
 	}
 	info, err := os.Stat(path)
-	if err == nil && info.Mode().IsRegular() {
-		if input := read.Same(info); input != "" {
-			return isInput(path, input)
-		}
-	}
-	same := sameAs(path)
-	for _, input := range inputs {
-		if input != "" && (err != nil || info.Mode().IsRegular()) && same(input) {
-			return isInput(path, input)
-		}
+	if err := checkInputs(path, info, inputs, read); err != nil {
+		return err
 	}
 	switch {
 	case err == nil && info.IsDir():
@@ -154,28 +151,22 @@ func Check(path string, inputs []string, read *infile.Files) error {
 	return nil
 }
 
-// checkOpen is Check for File.To.
-func checkOpen(f File, inputs []string, read *infile.Files) error {
-	to, ok := f.To.(*os.File)
-	if !ok {
+// checkInputs returns an error if an output is also an input. info is that of its file, nil if there
+// is none.
+func checkInputs(output string, info fs.FileInfo, inputs []string, read *infile.Files) error {
+	if info != nil && !info.Mode().IsRegular() {
 		return nil
 	}
-	info, err := to.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil // if it is closed, the write reports it
+	input := ""
+	if info != nil {
+		input = read.Same(info)
 	}
-	if input := read.Same(info); input != "" {
-		return isInput(f.Path, input)
+	if i := slices.IndexFunc(inputs, func(in string) bool { return in != "" && same(output, info, in) }); input == "" && i >= 0 {
+		input = inputs[i]
 	}
-	for _, input := range inputs {
-		if other, err := os.Stat(input); err == nil && os.SameFile(info, other) {
-			return isInput(f.Path, input)
-		}
+	if input == "" {
+		return nil
 	}
-	return nil
-}
-
-func isInput(output, input string) error {
 	text := fmt.Sprintf("the output %s is also an input", output)
 	if input != output {
 		text = fmt.Sprintf("the output %s is the same file as the input %s", output, input)
@@ -184,18 +175,18 @@ func isInput(output, input string) error {
 }
 
 // Same reports whether two names refer to one file, or would if it existed.
-func Same(a, b string) bool { return sameAs(a)(b) }
+func Same(a, b string) bool {
+	info, _ := os.Stat(a)
+	return same(a, info, b)
+}
 
-// sameAs returns Same with one of the names, whose file it looks up once.
-func sameAs(a string) func(b string) bool {
-	ia, errA := os.Stat(a)
-	return func(b string) bool {
-		ib, errB := os.Stat(b)
-		if errA == nil && errB == nil {
-			return os.SameFile(ia, ib)
-		}
-		return errA != nil && errB != nil && canonical(a) == canonical(b)
+// same is Same, with the info of the first file if there is one.
+func same(a string, info fs.FileInfo, b string) bool {
+	other, err := os.Stat(b)
+	if info != nil && err == nil {
+		return os.SameFile(info, other)
 	}
+	return info == nil && err != nil && canonical(a) == canonical(b)
 }
 
 // canonical returns the name of a file, which need not exist, in a form that does
