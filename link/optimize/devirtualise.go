@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"slices"
+	"sync"
 
 	"ptxlink/object/ptx"
 )
@@ -12,15 +13,12 @@ import (
 // nothing uses any more: while the address of a function is taken, ptxas gives every
 // caller 24 registers. It reports whether it changed something.
 func (s *state) devirtualise() (changed bool) {
-	var functions map[string]*ptx.Signature
+	functions := sync.OnceValue(s.signatures)
 	return s.edit(func(_ int, f *function) []edit {
 		if !slices.ContainsFunc(f.calls, func(c ptx.Call) bool { return c.Use < 0 }) || s.described(f) {
 			return nil
 		}
-		if functions == nil {
-			functions = s.signatures()
-		}
-		return devirtualiseIn(f, functions)
+		return devirtualiseIn(f, functions())
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync"
 
 	"ptxlink/object/ptx"
 )
@@ -143,17 +144,13 @@ func (s *state) skeleton(of *function) *foldable {
 func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 	unusable := map[string]bool{}
 	for _, f := range s.functions {
-		var locals *localNames
+		locals := sync.OnceValue(func() localNames { return namesOf(f.code()) })
 		for _, call := range f.calls {
 			to := into[f.target(call)]
 			if to == "" || unusable[to] {
 				continue
 			}
-			if locals == nil {
-				list := namesOf(f.code())
-				locals = &list
-			}
-			unusable[to] = locals.contain(to) || !s.sees(f, to)
+			unusable[to] = locals().contain(to) || !s.declares(to, f.place())
 		}
 	}
 	return slices.DeleteFunc(folds, func(f Fold) bool {

@@ -42,6 +42,9 @@ type facts struct {
 // uses returns the uses of names in a function.
 func (f *function) uses() []ptx.Use { return f.m.Uses[f.decl.FirstUse:f.decl.EndUse] }
 
+// place is that of the function in Program.Names.
+func (f *function) place() int32 { return 2*int32(f.index) + 1 }
+
 // target returns the name that a call refers to directly, or pointed.
 func (f *function) target(c ptx.Call) string {
 	if c.Use < 0 {
@@ -133,7 +136,7 @@ func (s *state) change(c change) function {
 	*w = writer{out: w.out[:0], lines: w.lines[:0]}
 	from := c.decl.Header.Off // without the linkage
 	w.copy(c.text, ptx.Span{Off: from, Len: c.decl.Body.End() - from}, c.edits)
-	t, m := s.read(w, func(name string) bool { return s.sees(c.function, name) })
+	t, m := s.read(w, c.place())
 	if m == nil {
 		return function{}
 	}
@@ -146,9 +149,9 @@ func (s *state) change(c change) function {
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// read reads a statement, and keeps a copy of it; nil if it is too large. A statement that cannot be read is a
-// fault of this package, so read then panics.
-func (s *state) read(w *writer, declared func(name string) bool) (*text, *ptx.Module) {
+// read reads a statement at a place of Program.Names, and keeps a copy of it; nil if it is too large. A statement
+// that cannot be read is a fault of this package, so read then panics.
+func (s *state) read(w *writer, place int32) (*text, *ptx.Module) {
 	if len(w.out) >= math.MaxInt32 {
 		s.tooLarge.Store(true)
 		return nil, nil
@@ -156,7 +159,7 @@ func (s *state) read(w *writer, declared func(name string) bool) (*text, *ptx.Mo
 	t := &text{src: &diag.Source{Text: bytes.Clone(w.out)}, lines: slices.Clone(w.lines)}
 	scope := ptx.Scope{Version: s.p.Version, AddressSize: s.p.AddressSize, Percent: s.percent, Declared: func(spelling []byte) (string, bool) {
 		name := string(spelling)
-		return name, declared(name)
+		return name, s.declares(name, place)
 	}}
 	m, err := scope.Read(t.src)
 	if err != nil || len(m.Decls) == 0 {

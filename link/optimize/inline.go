@@ -204,7 +204,7 @@ func (s *state) capture(locals localNames, caller, callee *function) string {
 		if _, local := ref.Local(); local {
 			continue
 		}
-		if id, ok := ref.Name(); ok && !s.sees(caller, callee.m.Names[id]) {
+		if id, ok := ref.Name(); ok && !s.declares(callee.m.Names[id], caller.place()) {
 			return callee.m.Names[id] + " is declared after the caller"
 		}
 		if reason := seen(string(c.Text(t))); reason != "" {

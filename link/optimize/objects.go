@@ -100,17 +100,14 @@ func (r *usageReader) access(n int32, st ptx.Statement, store bool) int32 {
 
 // address reads `mov r, object`.
 func (r *usageReader) address(st ptx.Statement) int32 {
-	operands := r.Operands(st)
-	if len(operands) != 2 || operands[1].Shape != ptx.NameOperand {
-		return -1
+	if operands := r.Operands(st); len(operands) == 2 && operands[1].Shape == ptx.NameOperand {
+		object := operands[1].First
+		if u := r.find(object); u != nil {
+			u.taken = append(u.taken, object)
+			return object
+		}
 	}
-	object := operands[1].First
-	u := r.find(object)
-	if u == nil {
-		return -1
-	}
-	u.taken = append(u.taken, object)
-	return object
+	return -1
 }
 
 func (r *usageReader) call(n int32, st ptx.Statement) {
@@ -430,8 +427,6 @@ func loadCell(c view, cell *cell, distance int64, word string, o ptx.Operand, gu
 	switch {
 	case !ok || class == 'p' || bits > 64 || bits < width:
 		return "", false
-	case width == cell.bits() && bits == width:
-		return fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, name, cell.name), true
 	case (classOf(word) == 'f' || class == 'f') && bits != width:
 		return "", false
 	}
@@ -448,7 +443,7 @@ func loadCell(c view, cell *cell, distance int64, word string, o ptx.Operand, gu
 		before = fmt.Sprintf("%sshr.u%d %ss, %s, %d; ", guard, cell.bits(), cell.name, cell.name, 8*distance)
 		from = cell.name + "s"
 	}
-	if class == 'f' {
+	if class == 'f' && width < cell.bits() { // ptxas converts no floats
 		declarations += fmt.Sprintf(".reg .b%d %sf; ", bits, cell.name)
 		to = cell.name + "f"
 		after = fmt.Sprintf(" %smov.b%d %s, %s;", guard, bits, name, to)

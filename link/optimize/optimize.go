@@ -167,7 +167,7 @@ type state struct {
 	moved     []Moved
 	locs      lineInfo
 	report    []Call
-	reported  map[reportKey]int // index in report
+	reported  map[Call]int // index in report, without what became of them
 	folded    []Fold
 	dropped   []string
 }
@@ -181,7 +181,7 @@ type variable struct {
 func newState(p *Program, o Options) *state {
 	s := &state{
 		Options: o, inlineAll: globs.New(o.Inline), noInline: globs.New(o.NoInline), keep: globs.New(o.Keep), p: p, percent: p.Percent(), byName: map[string]*function{}, alias: map[string]string{},
-		inlined: map[string]bool{}, grown: map[string]bool{}, added: map[string]bool{}, reported: map[reportKey]int{}, locs: lineInfo{labels: map[string]string{}},
+		inlined: map[string]bool{}, grown: map[string]bool{}, added: map[string]bool{}, reported: map[Call]int{}, locs: lineInfo{labels: map[string]string{}},
 		uses: map[string]int{},
 	}
 	for i := range p.Functions {
@@ -206,21 +206,10 @@ func newState(p *Program, o Options) *state {
 	return s
 }
 
-// declares reports whether the program declares a name.
-func (s *state) declares(name string) bool {
-	_, ok := s.p.Names[name]
-	return ok || s.added[name]
-}
-
-// sees reports whether a name is declared before a function, or by it.
-func (s *state) sees(f *function, name string) bool {
+// declares reports whether the program declares a name at a place of Program.Names, or before it.
+func (s *state) declares(name string, place int32) bool {
 	at, ok := s.p.Names[name]
-	return s.added[name] || ok && int(at) <= 2*f.index+1
-}
-
-type reportKey struct {
-	caller, callee string
-	line           int32
+	return s.added[name] || ok && at <= place
 }
 
 // chooseWord chooses a word that is nowhere in the program, so that no name with it can
@@ -267,7 +256,7 @@ func (s *state) result() *Result {
 // tell adds a call to the report. A call that is looked at again replaces what was said
 // of it.
 func (s *state) tell(call Call) {
-	key := reportKey{call.Caller, call.Callee, call.Line}
+	key := Call{Caller: call.Caller, Callee: call.Callee, Line: call.Line}
 	i, known := s.reported[key]
 	switch {
 	case !known:

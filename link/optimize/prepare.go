@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (s *state) prepare() {
 				if l.Kind >= ptx.CodeLabel || !s.hides(name, l.Count) {
 					continue
 				}
-			} else if !s.declares(name) {
+			} else if !s.declares(name, math.MaxInt32) {
 				continue
 			}
 			names[int32(i)] = s.register(f)
@@ -75,7 +76,7 @@ func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
 		if t.Kind != ptx.Ident || t.Role() != ptx.Refers {
 			continue
 		}
-		if id, ok := c.Reference(int(i)).Name(); !ok || !s.first(c.Module.Names[id]) {
+		if id, ok := c.Reference(int(i)).Name(); !ok || !s.declares(c.Module.Names[id], 0) {
 			return false
 		}
 	}
@@ -99,7 +100,7 @@ func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]strin
 	var w writer
 	w.copy(f.text, span, declarations)
 	w.own("\n", f.text, span.Off)
-	t, m := s.read(&w, s.first)
+	t, m := s.read(&w, 0)
 	if m == nil {
 		return
 	}
@@ -128,12 +129,6 @@ func (s *state) static(function, object string) string {
 	}
 	s.spelled[name] = true
 	return name
-}
-
-// first reports whether a name is declared before all functions.
-func (s *state) first(name string) bool {
-	at, ok := s.p.Names[name]
-	return s.added[name] || ok && at == 0
 }
 
 // namesWithDollar adds the words of a text that have a $ behind their first letter.

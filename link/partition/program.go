@@ -71,11 +71,8 @@ func (p *Program) Units(unit func(off int32) string) (largest int64, units int) 
 // the error.
 func (p *Program) Check(spelling diag.Spelling) error {
 	m := p.Module
-	for i := range m.Sections {
-		// Names of inlined functions, for .loc.
-		if name := m.Sections[i].Name; name != ".debug_str" {
-			return diag.New(diag.Partition, diag.Place{}, "a module with DWARF cannot be partitioned").WithHelp(spelling.With("-S", "%s removes debug information") + spelling.With("--keep-line-info", "; with %s it keeps .file and .loc"))
-		}
+	if slices.ContainsFunc(m.Sections, func(s ptx.Section) bool { return s.Name != ".debug_str" }) { // names of inlined functions, for .loc
+		return diag.New(diag.Partition, diag.Place{}, "a module with DWARF cannot be partitioned").WithHelp(spelling.With("-S", "%s removes debug information") + spelling.With("--keep-line-info", "; with %s it keeps .file and .loc"))
 	}
 	if len(m.Others) > 0 {
 		return diag.New(diag.Partition, diag.At(m.Src, m.Others[0].Span), "the module has a statement that ptxlink does not know, so it cannot be partitioned")
