@@ -62,9 +62,13 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if len(o.Inputs)+len(o.Cubins) == 0 {
 		return nil, errors.New("no inputs")
 	}
-	host, err := o.check()
+	err := o.Check()
 	if err != nil {
 		return nil, err
+	}
+	var host object.Host
+	if o.Host != "" {
+		host, _ = object.ParseHost(o.Host)
 	}
 	log := &diag.Log{Spelling: o.Spelling}
 	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 8)}
@@ -146,22 +150,17 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 
 // Check returns the *Message that Link would return for an invalid option.
 func (o Options) Check() error {
-	_, err := o.check()
-	return err
-}
-
-func (o Options) check() (host object.Host, err error) {
 	if o.Host != "" {
-		if host, err = object.ParseHost(o.Host); err != nil {
-			return host, err
+		if _, err := object.ParseHost(o.Host); err != nil {
+			return err
 		}
 	}
 	_, wrong := parseVersion(o.Version)
 	if err := cmp.Or(CheckArch(o.Arch, o.Spelling), wrong, o.Optimize.Check()); err != nil {
-		return host, err
+		return err
 	}
 	if o.Relocatable && o.Optimize.Enabled() {
-		return host, diag.New(diag.Usage, diag.Place{}, "a module that will be linked again cannot be optimised")
+		return diag.New(diag.Usage, diag.Place{}, "a module that will be linked again cannot be optimised")
 	}
 	for _, option := range o.named() {
 		for _, pattern := range option.Values {
@@ -173,11 +172,11 @@ func (o Options) check() (host object.Host, err error) {
 				}
 				m := diag.New(diag.Usage, place, text).WithHelp("* is any name, ? any character, [ab] one of these")
 				m.Err = err
-				return host, m
+				return m
 			}
 		}
 	}
-	return host, nil
+	return nil
 }
 
 // named returns the options that are given and name symbols.

@@ -122,24 +122,23 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 
 // finish writes err, unless it was reported already, and returns its exit code.
 func (c *command) finish(err error) int {
+	code := exitIO
 	var status *exitError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &status):
-		if status.err != nil {
-			c.report.fail(status.err, status.code)
+		if code, err = status.code, status.err; err == nil {
+			return code
 		}
-		return status.code
 	case errors.Is(err, diag.Usage):
-		c.report.fail(err, exitUsage)
-		return exitUsage
+		code = exitUsage
 	case errors.Is(err, context.Canceled):
 		c.interrupted()
 		return exitInterrupt
 	}
-	c.report.fail(err, exitIO)
-	return exitIO
+	c.report.fail(err, code)
+	return code
 }
 
 // interrupted reports that a signal ended the program.

@@ -179,24 +179,21 @@ func (m *Module) attribute(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.E
 			return fail("the section of an offset is not known")
 		}
 	}
+	l.direct(a)
 	if section == "" {
-		l.direct(a)
 		return dies.Spec{At: a.At, Form: a.Form, Implicit: a.Implicit}, nil
 	}
 	to := int64(a.Value)
 	switch in := m.layouts[section]; {
 	case fixup != nil:
-		l.direct(a)
 		to, section = fixup.Addend, fixup.Section()
 	case section == ".debug_line":
-		l.direct(a)
 		l.patches = append(l.patches, patch{off: a.Off, end: a.End, size: int32(a.End - a.Off), kind: offset, in: lineTable})
 	case in == nil:
 		return fail("the module has no section " + section)
 	case to < 0 || to > int64(len(in.data.Bytes)):
 		return fail("an offset lies outside " + section)
 	default:
-		l.direct(a)
 		l.putSection(a.Off, a.End, in, a.Value)
 	}
 	if isOffset(a, u.Version) && a.At != attrGNULocviews {

@@ -356,17 +356,12 @@ func (a *addresses) access(st ptx.Statement) (base, at int32, ok bool) {
 	if st.Kind != ptx.Instruction {
 		return
 	}
-	operands := c.Operands(st)
-	address := 0
-	atomic := false
-	switch c.Opcode(st) {
-	case "st":
-	case "red":
-		atomic = true
-	case "ld":
+	operands, op := c.Operands(st), c.Opcode(st)
+	address, atomic := 0, op == "red" || op == "atom"
+	switch op {
+	case "st", "red":
+	case "ld", "atom":
 		address = 1
-	case "atom":
-		address, atomic = 1, true
 	default:
 		return
 	}
@@ -394,7 +389,7 @@ func (a *addresses) access(st ptx.Statement) (base, at int32, ok bool) {
 	switch {
 	case atomic && (n == len(words) || !slices.Contains([]string{".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"}, words[n])):
 		return 0, 0, false
-	case space == ".local" && (atomic || n > 0), space == ".const" && (c.Opcode(st) != "ld" || n > 0):
+	case space == ".local" && (atomic || n > 0), space == ".const" && (op != "ld" || n > 0):
 		return 0, 0, false
 	}
 	return base, st.Op + 1 + int32(n), true

@@ -85,20 +85,15 @@ func Make(ctx context.Context, o Options) (*Package, error) {
 
 // Check returns the *Message that Make would return for an invalid option.
 func (o Options) Check() error {
-	_, err := o.check()
-	return err
-}
-
-func (o Options) check() (host object.Host, err error) {
 	if o.Host != "" {
-		if host, err = object.ParseHost(o.Host); err != nil {
-			return host, err
+		if _, err := object.ParseHost(o.Host); err != nil {
+			return err
 		}
 	}
 	if formats := []Format{"", Plain, Zstd, NV}; !slices.Contains(formats, o.Format) {
-		return host, diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not a package format", o.Format))
+		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not a package format", o.Format))
 	}
-	return host, link.CheckArch(o.Arch, o.Spelling)
+	return link.CheckArch(o.Arch, o.Spelling)
 }
 
 // packMembers returns a member for each PTX of the inputs, with unused names.
@@ -106,10 +101,10 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	if len(o.Inputs) == 0 {
 		return nil, errors.New("no inputs")
 	}
-	host, err := o.check()
-	if err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
+	host, _ := object.ParseHost(o.Host) // none if it is empty
 	o.Format = cmp.Or(o.Format, Plain)
 	inputs := link.ObjectInputs(o.Inputs)
 	for i := range inputs {

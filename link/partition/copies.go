@@ -1,7 +1,6 @@
 package partition
 
 import (
-	"iter"
 	"slices"
 
 	"ptxlink/object/ptx"
@@ -57,21 +56,17 @@ func (c *cutter) findCopies() {
 	}
 }
 
-// parts yields the parts that have a definition.
-func (c *cutter) parts(decl int32) iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		list := []int32{c.home[decl]}
-		for _, caller := range c.callers[decl] {
-			if part := c.home[caller]; !slices.Contains(list, part) {
-				list = append(list, part)
-			}
-		}
-		for _, part := range list {
-			if part >= 0 && !yield(part) {
-				return
-			}
+// parts returns the parts that have a definition.
+func (c *cutter) parts(decl int32) (list []int32) {
+	if home := c.home[decl]; home >= 0 {
+		list = append(list, home)
+	}
+	for _, caller := range c.callers[decl] {
+		if part := c.home[caller]; !slices.Contains(list, part) {
+			list = append(list, part)
 		}
 	}
+	return list
 }
 
 // in reports whether a part has a definition.

@@ -122,7 +122,7 @@ func (c *cutter) placeVariables() {
 	users := make([][]int32, len(c.Decls)) // parts
 	add := func(decl int32) {
 		for _, to := range c.uses(decl) {
-			for part := range c.parts(decl) {
+			for _, part := range c.parts(decl) {
 				if !slices.Contains(users[to], part) {
 					users[to] = append(users[to], part)
 				}
@@ -157,7 +157,7 @@ func (c *cutter) findUsers(parts int) {
 	c.crosses = make([]bool, len(c.Decls))
 	for i := range c.Decls {
 		d := &c.Decls[i]
-		for part := range c.parts(int32(i)) {
+		for _, part := range c.parts(int32(i)) {
 			for _, u := range c.Uses[d.FirstUse:d.EndUse] {
 				c.needs[part][u.Name] = true
 				if to := c.define[u.Name]; to >= 0 && !c.in(to, part) {
