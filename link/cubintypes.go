@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/abicheck"
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
@@ -25,33 +26,32 @@ var cubinWords = map[byte]struct {
 // parsePrototype returns the types of the result, if there is one, and of the parameters,
 // without what follows about registers. ok is false for a prototype with other letters.
 func parsePrototype(text string) (result *cubinType, params []cubinType, ok bool) {
-	text, ok = strings.CutPrefix(text, "#")
 	text, _, _ = strings.Cut(text, "|")
-	for at := 0; at < len(text); {
-		t := cubinType{text[at], -1}
-		end := at + 1
-		for end < len(text) && '0' <= text[end] && text[end] <= '9' {
-			end++
-		}
-		if end > at+1 {
-			n, err := strconv.ParseInt(text[at+1:end], 10, 62)
+	if !prototypeForm().MatchString(text) {
+		return nil, nil, false
+	}
+	for i, word := range prototypeWord().FindAllString(text, -1) {
+		t := cubinType{word[0], -1}
+		if len(word) > 1 {
+			n, err := strconv.ParseInt(word[1:], 10, 62)
 			if t.count = n; err != nil {
 				return nil, nil, false
 			}
 		}
-		if _, known := cubinWords[t.letter]; !known && (t.letter != 'v' || at > 0) {
-			return nil, nil, false
-		}
 		switch {
-		case at > 0:
+		case i > 0:
 			params = append(params, t)
 		case t.letter != 'v':
 			result = &t
 		}
-		at = end
 	}
-	return result, params, ok && text != ""
+	return result, params, true
 }
+
+var (
+	prototypeForm = lazy.Regexp(`^#[vbhilxfd][0-9]*([bhilxfd][0-9]*)*$`)
+	prototypeWord = lazy.Regexp(`[a-z][0-9]*`)
+)
 
 func (t cubinType) size() int64 {
 	if t.count < 0 {

@@ -155,8 +155,7 @@ func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
 }
 
 func (pl *planner) linkage(d resolve.DeclID) ptx.Linkage {
-	name := pl.table.Files[d.File].Decls[d.Decl].Name
-	return linkageOf(pl.table, object.ID{File: d.File, Name: name})
+	return linkageOf(pl.table, pl.table.Declared(d))
 }
 
 // linkageOf returns the linkage of a definition in the output.

@@ -38,15 +38,13 @@ func Dependencies(w io.Writer, output string, inputs []string) error {
 // not UTF-8 is taken as a letter of an older encoding, unless it is a control
 // character there.
 func hasControls(name string) bool {
-	for at := 0; at < len(name); {
-		r, n := utf8.DecodeRuneInString(name[at:])
-		if r == utf8.RuneError && n == 1 {
+	for at, r := range name {
+		if r == utf8.RuneError { // or U+FFFD, whose first byte is none of these either
 			r = rune(name[at])
 		}
 		if r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return true
 		}
-		at += n
 	}
 	return false
 }

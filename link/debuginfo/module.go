@@ -279,18 +279,14 @@ func (m *Module) block(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.Error
 	return dies.Spec{At: a.At, Form: form}, nil
 }
 
-// bound is the replacement for an end of the code that a DIE describes: an output
-// symbol, or nothing.
-type bound struct{ symbol string }
-
-// bounds returns the replacements for the ends of the code of a DIE if one of them
-// was in a dropped body. nil leaves an end unchanged.
+// bounds returns the replacements for the ends of the code of a DIE if one of them was in a dropped
+// body: output symbols, or "" for nothing. nil leaves an end unchanged.
 //
 //  1. The DIE of a function or a scope loses both ends.
 //  2. A unit starts at the function that was kept instead, as with nvlink, and ends
 //     with the last of its functions that was kept. If there is none, the unit
 //     loses both ends.
-func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *bound) {
+func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *string) {
 	var lowFate, highFate = Kept, Kept
 	var lowSymbol string
 	hasLow := false
@@ -312,7 +308,7 @@ func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *bound) {
 	if lowFate == Kept && highFate == Kept {
 		return nil, nil
 	}
-	none := &bound{}
+	none := new(string)
 	if d.Abbrev.Tag != dwarf.TagCompileUnit && d.Abbrev.Tag != dwarf.TagPartialUnit || !hasLow {
 		return none, none
 	}
@@ -320,14 +316,14 @@ func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *bound) {
 		if lowSymbol == "" {
 			return none, none
 		}
-		low = &bound{lowSymbol}
+		low = &lowSymbol
 	}
 	if highFate != Kept {
 		symbol := m.lastEnd(l, u)
 		if symbol == "" {
 			return none, none
 		}
-		high = &bound{symbol}
+		high = &symbol
 	}
 	return low, high
 }
@@ -363,7 +359,7 @@ func (m *Module) lastEnd(l *layout, u *unit) (last string) {
 
 // replace writes an end of the code: a symbol, or 0. It omits the attribute if its
 // form can hold neither.
-func (m *Module) replace(l *layout, a *dies.Attr, to *bound) dies.Spec {
+func (m *Module) replace(l *layout, a *dies.Attr, to *string) dies.Spec {
 	s := dies.Spec{At: a.At, Form: a.Form}
 	size := int32(a.End - a.Off)
 	switch {
@@ -371,9 +367,9 @@ func (m *Module) replace(l *layout, a *dies.Attr, to *bound) dies.Spec {
 	case a.Form != dies.FormAddr && !a.IsConstant():
 		l.put(a.Start, a.End, nil)
 		return dies.Spec{}
-	case to.symbol != "" && size >= 4 && a.Form != dies.FormUdata && a.Form != dies.FormSdata:
+	case *to != "" && size >= 4 && a.Form != dies.FormUdata && a.Form != dies.FormSdata:
 		l.direct(a)
-		l.patches = append(l.patches, patch{off: a.Off, end: a.End, size: size, kind: address, from: l.text(to.symbol)})
+		l.patches = append(l.patches, patch{off: a.Off, end: a.End, size: size, kind: address, from: l.text(*to)})
 	case a.Form == dies.FormUdata || a.Form == dies.FormSdata:
 		l.put(a.Start, a.End, []byte{0})
 	default:

@@ -48,7 +48,8 @@ func (p *Program) Cut(o Options) []*Part {
 	parts := c.number()
 	if parts <= 1 {
 		whole := emit.Pieces{{Src: m.Src, Span: diag.Span{Len: int32(len(m.Src.Text))}}}
-		return []*Part{{Text: m.Src.Text, Lines: whole.Map(m.Src.Text, nil), Names: c.names(-1), Setting: c.settingOf(-1)}}
+		names, setting := c.contents(-1)
+		return []*Part{{Text: m.Src.Text, Lines: whole.Map(m.Src.Text, nil), Names: names, Setting: setting}}
 	}
 	c.placeVariables()
 	c.findUsers(parts)
@@ -95,24 +96,15 @@ func (c *cutter) number() int {
 	return len(parts)
 }
 
-// names returns the names of the functions in a part, or of all if part is negative.
-func (c *cutter) names(part int32) (names []string) {
+// contents returns the names of the functions in a part, or of all if part is negative, and the setting
+// that they share.
+func (c *cutter) contents(part int32) (names []string, setting string) {
 	for _, f := range c.functions {
 		if part < 0 || c.in(f, part) {
-			names = append(names, c.Names[c.Decls[f].Name])
+			names, setting = append(names, c.Names[c.Decls[f].Name]), c.setting[f]
 		}
 	}
-	return names
-}
-
-// settingOf returns the setting of the functions in a part, or of all if part is negative.
-func (c *cutter) settingOf(part int32) string {
-	for _, f := range c.functions {
-		if part < 0 || c.home[f] == part {
-			return c.setting[f]
-		}
-	}
-	return ""
+	return names, setting
 }
 
 // placeVariables gives each variable a part: one of those that use it, chosen by the name;
@@ -186,7 +178,7 @@ type partWriter struct {
 func (c *cutter) write(part int32) *Part {
 	w := &partWriter{cutter: c, part: part, used: map[int64]bool{}, files: map[int64]int64{}, labels: map[string]bool{}}
 	w.findNames()
-	w.Names, w.Setting = c.names(part), c.settingOf(part)
+	w.Names, w.Setting = c.contents(part)
 	w.header()
 	w.fileTable()
 	w.lines = w.editor()
