@@ -87,17 +87,8 @@ type Job struct {
 	// HostObject returns the name of an object that defines a symbol for the host, or "".
 	HostObject func(symbol string) string
 
-	units   []unit // of the inputs, and of the objects that are skipped
+	units   []candidate // of the inputs, and of the objects that are skipped
 	virtual bool
-}
-
-// unit is an input of the link with the IDs that its objects register.
-type unit struct {
-	input link.Input
-	ids   []string
-	code  bool // a host object, which has an ID
-	// library is the path of libcudadevrt.a if nvlink links its cubins.
-	library string
 }
 
 // systemLibrary is linked only if something needs it: nvcc names it in every link.
@@ -141,7 +132,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 			continue
 		case c.system && r.verdict(c.Object, true) != suits:
 			r.library(ctx, c, j)
-			c.unit.library = c.input.Path
+			c.library = c.input.Path
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 			j.BothForms = j.BothForms || r.cubinFor(c.Object) != ""
@@ -149,7 +140,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 			j.Cubins.add(r.cubins(c.Object), false, len(j.Inputs), &log)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
 		}
-		j.units = append(j.units, c.unit)
+		j.units = append(j.units, c)
 	}
 	j.Messages, j.WholeProgram = log.Messages, r.whole
 	if !r.unclear && !j.virtual {
@@ -178,12 +169,15 @@ type reader struct {
 // virtual reports whether the link is for a virtual architecture.
 func (r *reader) virtual() bool { return strings.HasPrefix(r.Arch, "compute_") }
 
-// candidate is a unit before it is known whether its device code is linked.
+// candidate is an input whose device code may be linked.
 type candidate struct {
-	unit
 	container.Object
-	system   bool // libcudadevrt.a
-	archived bool // a member of an archive
+	input    link.Input
+	ids      []string // that its objects register
+	code     bool     // a host object, which has an ID
+	library  string   // the path of libcudadevrt.a if nvlink links its cubins
+	system   bool     // libcudadevrt.a
+	archived bool     // a member of an archive
 	verdict  verdict
 }
 
@@ -206,7 +200,7 @@ func (r *reader) file(ctx context.Context, f File) {
 	}
 	if err != nil || other {
 		r.unclear = true
-		c := candidate{unit: unit{input: link.Input{Path: f.Path}}}
+		c := candidate{input: link.Input{Path: f.Path}}
 		if err == nil {
 			if codes, _ := r.relocatable(r.offers(f.Path, data), false); len(codes) == 1 && !container.IsArchive(data) {
 				c.Object = codes[0]
@@ -216,7 +210,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		return
 	}
 	if filepath.Base(f.Path) == systemLibrary {
-		library := candidate{unit: unit{input: link.Input{Path: f.Path, WholeArchive: r.System}}, system: true}
+		library := candidate{input: link.Input{Path: f.Path, WholeArchive: r.System}, system: true}
 		for _, code := range codes {
 			library.ids = append(library.ids, code.IDs...)
 			library.Codes = append(library.Codes, code.Codes...)
@@ -239,8 +233,8 @@ func (r *reader) file(ctx context.Context, f File) {
 			r.whole = append(r.whole, code.Name)
 		}
 		if len(code.Fatbin) > 0 {
-			u := unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true}
-			r.candidates = append(r.candidates, candidate{unit: u, Object: code, archived: container.IsArchive(data)})
+			in := link.Input{Name: code.Name, Text: code.Fatbin}
+			r.candidates = append(r.candidates, candidate{Object: code, input: in, ids: code.IDs, code: true, archived: container.IsArchive(data)})
 		}
 	}
 }

@@ -185,7 +185,8 @@ func cells(accesses []access) (list []cell, ok bool) {
 		}
 	}
 	parts := map[int64]int64{} // widths by offset
-	covered := func(p cell) []int64 {
+	// Add one access after the other; what overlaps is cut into equal parts.
+	cut := func(p cell, load bool) bool {
 		var inside []int64
 		for offset, width := range parts {
 			if offset < p.offset+p.width && p.offset < offset+width {
@@ -193,11 +194,6 @@ func cells(accesses []access) (list []cell, ok bool) {
 			}
 		}
 		slices.Sort(inside)
-		return inside
-	}
-	// Add one access after the other; what overlaps is cut into equal parts.
-	cut := func(p cell, load bool) bool {
-		inside := covered(p)
 		if len(inside) == 0 {
 			parts[p.offset] = p.width
 			return len(parts) <= maxCells
