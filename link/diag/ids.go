@@ -1,13 +1,5 @@
 package diag
 
-import (
-	_ "embed"
-	"iter"
-	"slices"
-	"strings"
-	"sync"
-)
-
 // ID is the name of a rule that errors or warnings come from. Users write that of a
 // warning in -Wno-NAME, and programs distinguish messages by it, so a name never changes
 // its meaning. Notes have no ID. docs/errors.md lists all IDs. An ID is an error, so that
@@ -125,60 +117,3 @@ const (
 	Unmatched             ID = "unmatched"
 	UnusedOption          ID = "unused-option"
 )
-
-// Rule describes an ID, and says what to do about its messages.
-type Rule struct {
-	ID    ID
-	Kind  Kind
-	About string // one sentence without a full stop
-	Cure  string // a few sentences
-	See   string // chapters and pages
-}
-
-// rulesText has the rules, errors first, as sections whose first line is the kind and About, and
-// whose last one is See.
-//
-//go:embed rules.txt
-var rulesText string
-
-var rules = sync.OnceValue(func() (list []Rule) {
-	for id, text := range sections(rulesText) {
-		kind, text, _ := strings.Cut(text, ": ")
-		about, text, _ := strings.Cut(text, "\n")
-		cure, see, _ := strings.Cut(text, "\nSee ")
-		list = append(list, Rule{ID(id), map[string]Kind{"error": Error, "warning": Warning}[kind], about, cure, strings.TrimSpace(see)})
-	}
-	return list
-})
-
-// sections yields the texts below lines "-- ID --".
-func sections(text string) iter.Seq2[string, string] {
-	return func(yield func(id, text string) bool) {
-		for _, part := range strings.Split("\n"+text, "\n-- ")[1:] {
-			if id, text, _ := strings.Cut(part, " --\n"); !yield(id, strings.TrimSuffix(text, "\n")+"\n") {
-				return
-			}
-		}
-	}
-}
-
-// Rules returns the rules of a kind, sorted by name.
-func Rules(kind Kind) []Rule {
-	list := slices.DeleteFunc(slices.Clone(rules()), func(r Rule) bool { return r.Kind != kind })
-	slices.SortFunc(list, func(a, b Rule) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return list
-}
-
-var ruleOf = sync.OnceValue(func() map[ID]Rule {
-	of := map[ID]Rule{}
-	for _, r := range rules() {
-		of[r.ID] = r
-	}
-	return of
-})
-
-// Rule returns the rule of an ID; ok is false for a name that ptxlink does not know.
-func (id ID) Rule() (r Rule, ok bool) {
-	r, ok = ruleOf()[id]
-	return r, ok
-}
