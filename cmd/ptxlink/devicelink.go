@@ -42,10 +42,7 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 // findNvlink returns the path of NVIDIA's nvlink. why is what it is needed for, in every mode.
 func (j *linkJob) findNvlink(why string) (path string, err error) {
 	if path, err = j.assembler.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil {
-		if m, ok := errors.AsType[*diag.Message](err); ok {
-			m.Help = strings.TrimSuffix(m.Help, j.spelling.With("--ptxas-mode=whole", ptxas.OrWhole))
-		}
-		return "", j.neededFor(why, err)
+		return "", j.neededFor(why, j.spelling.With("--ptxas-mode=whole", ptxas.OrWhole), err)
 	}
 	return path, nil
 }
@@ -188,7 +185,7 @@ func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, erro
 	c.Cache, c.Command = j.assembler.Cache, j.noteCommands
 	j.readCompilerOptions(c)
 	if err := c.Find(j.opts.Context, j.opts.String("clang"), j.besideCompiler(), bitcode.Units); err != nil {
-		return nil, j.neededFor("needed for "+bitcode.Units[0].Name+", which is LLVM bitcode", err)
+		return nil, j.neededFor("needed for "+bitcode.Units[0].Name+", which is LLVM bitcode", "", err)
 	}
 	return c, nil
 }
@@ -199,10 +196,7 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 	why := "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
 	if b.Path == "" {
 		if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
-			if m, ok := errors.AsType[*diag.Message](err); ok {
-				m.Help = strings.TrimSuffix(m.Help, ptxas.NotForPTX)
-			}
-			return nil, j.neededFor(why, err)
+			return nil, j.neededFor(why, ptxas.NotForPTX, err)
 		}
 	}
 	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache}, Nvlink: b.Nvlink, Command: j.noteCommands}
@@ -213,7 +207,7 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 		}
 	}
 	if l.NVVM, err = b.FindNVVM(j.opts.String("nvvm"), l.Nvlink); err != nil {
-		return nil, j.neededFor(why, err)
+		return nil, j.neededFor(why, "", err)
 	}
 	return l, nil
 }
@@ -238,9 +232,10 @@ func (j *linkJob) showCommands(r *link.Result) {
 	j.compiled.Clear()
 }
 
-// neededFor adds to an error what a tool is needed for.
-func (j *linkJob) neededFor(why string, err error) error {
+// neededFor adds to an error what a tool is needed for, and removes from its help how to do without.
+func (j *linkJob) neededFor(why, without string, err error) error {
 	if m, ok := errors.AsType[*diag.Message](err); ok {
+		m.Help = strings.TrimSuffix(m.Help, without)
 		m.Note(diag.Place{}, why)
 	}
 	return &exitError{exitIO, err}

@@ -117,11 +117,10 @@ func (l *layout) seen(u *unit, at int64) (again, shared bool) {
 // locations walks a list of .debug_loc, whose entries hold expressions.
 func (m *Module) locations(u *unit, at int64) *dies.Error {
 	return m.list(".debug_loc", u, at, func(l *layout, at int64) (int64, *dies.Error) {
-		if at+2 > int64(len(l.data.Bytes)) {
-			return 0, &dies.Error{Section: ".debug_loc", Offset: at, Text: "a list does not end"}
+		end := at + 2
+		if end <= int64(len(l.data.Bytes)) {
+			end += int64(binary.LittleEndian.Uint16(l.data.Bytes[at:]))
 		}
-		length := int64(binary.LittleEndian.Uint16(l.data.Bytes[at:]))
-		end := at + 2 + length
 		if end > int64(len(l.data.Bytes)) {
 			return 0, &dies.Error{Section: ".debug_loc", Offset: at, Text: "a list does not end"}
 		}

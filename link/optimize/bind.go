@@ -36,8 +36,7 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 		}
 	}
 	for i, o := range slices.Concat(results, arguments) {
-		reason := s.bindOne(c, used, at, i, i < len(results), o)
-		if reason != "" {
+		if reason := s.bindOne(c, used, at, i, i < len(results), o); reason != "" {
 			return reason
 		}
 	}
@@ -69,7 +68,12 @@ func (a *argument) accesses(inner *usage) []access {
 func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool, o ptx.Operand) string {
 	t := at.callee.decl.Signature.At(i)
 	if t.Space == ".reg" {
-		return bindRegister(c, at, i, result, o)
+		p, ok := place{name: at.names[int32(i)], word: t.Word, size: t.Size()}, false
+		if p.passes, ok = p.passRegister(asWritten(c), o, result); !ok {
+			return nameOf(c, o) + " has another type than the parameter"
+		}
+		at.places, at.objects = append(at.places, p), append(at.objects, -1)
+		return ""
 	}
 	inner := &at.usages[i]
 	if inner.other || len(inner.calls) > 0 {
@@ -102,19 +106,6 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	p.alignFor(accesses, len(inner.taken) > 0)
 	s.fit(c, at, inner, a.outer, nil, &p) // memory fits all
 	at.places = append(at.places, p)
-	return ""
-}
-
-// bindRegister binds a parameter in .reg.
-func bindRegister(c *ptx.Code, at *site, i int, result bool, o ptx.Operand) string {
-	t := at.callee.decl.Signature.At(i)
-	p := place{name: at.names[int32(i)], word: t.Word, size: t.Size()}
-	ok := false
-	if p.passes, ok = p.passRegister(asWritten(c), o, result); !ok {
-		return nameOf(c, o) + " has another type than the parameter"
-	}
-	at.places = append(at.places, p)
-	at.objects = append(at.objects, -1)
 	return ""
 }
 
@@ -213,10 +204,7 @@ func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, passed *access, 
 func straight(c *ptx.Code, u *usage, call int32) bool {
 	for i := range u.accesses {
 		from := u.accesses[i].statement
-		if from > call {
-			return false
-		}
-		if slices.ContainsFunc(c.Statements[from:call], func(st ptx.Statement) bool { return st.Kind == ptx.LabelStatement }) {
+		if from > call || slices.ContainsFunc(c.Statements[from:call], func(st ptx.Statement) bool { return st.Kind == ptx.LabelStatement }) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"cmp"
 	"fmt"
 
 	"ptxlink/internal/graph"
@@ -16,12 +17,7 @@ type callGraph struct {
 }
 
 // callee returns the name of the function that a name stands for. No alias is one of an alias.
-func (s *state) callee(name string) string {
-	if target, ok := s.alias[name]; ok {
-		return target
-	}
-	return name
-}
+func (s *state) callee(name string) string { return cmp.Or(s.alias[name], name) }
 
 // analyse builds the call graph of the module.
 func (s *state) analyse() {

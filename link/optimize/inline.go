@@ -404,27 +404,16 @@ func (s *state) body(at *site, parameters map[string]bool, end string, depots *d
 	}
 	removed := map[int32]bool{} // declarations of locals
 	edits = append(slices.Clone(at.inner), depots.move(s, at, c.names, removed)...)
-	last := lastReturn(at.code)
 	for n, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "ret" {
 			continue
 		}
 		text := ""
-		if int32(n) != last {
+		if n != len(c.Statements)-2 { // at the end of the body, to go on behind it is the same
 			ends = true
 			text = c.guard(st) + "bra" + strings.Join(c.Modifiers(st), "") + " " + end + ";"
 		}
 		edits = append(edits, edit{span: c.Span(st), text: text})
 	}
 	return append(edits, outside(edits, c.rename(removed))...), ends
-}
-
-// lastReturn returns the statement of a ret at the end of a body, or -1: to go on
-// behind the body is the same.
-func lastReturn(c *ptx.Code) int32 {
-	n := len(c.Statements) - 2
-	if n >= 0 && c.Statements[n].Kind == ptx.Instruction && c.Opcode(c.Statements[n]) == "ret" {
-		return int32(n)
-	}
-	return -1
 }
