@@ -229,7 +229,11 @@ func (pl *planner) extern(l *layout, s *resolve.Symbol) {
 	}
 	edits = pl.untype(edits, l, s.Mentions[best], decl)
 	text := f.Prototype(decl, edits)
-	if decl.Has(".noreturn") && !pl.allHave(s, ".noreturn") {
+	returns := func(id object.ID) bool {
+		d := files[id.File].DeclOf(id.Name)
+		return d != nil && !d.Has(".noreturn")
+	}
+	if decl.Has(".noreturn") && slices.ContainsFunc(s.Mentions, returns) {
 		text = bytes.Replace(text, []byte(".noreturn"), nil, 1) // a copy
 	}
 	pl.line(f.Src, decl.Span.Off, ".extern "+string(ptx.Compact(text)))
@@ -245,13 +249,6 @@ func saysMore(a, b *ptx.Decl) bool {
 		return a.Unsized == (a.Space == ".shared")
 	}
 	return a.Size() > b.Size()
-}
-
-func (pl *planner) allHave(s *resolve.Symbol, attr string) bool {
-	return !slices.ContainsFunc(s.Mentions, func(id object.ID) bool {
-		d := pl.table.Files[id.File].DeclOf(id.Name)
-		return d != nil && !d.Has(attr)
-	})
 }
 
 // alias adds an alias. It resolves an alias of an alias, because ptxas -c fails on

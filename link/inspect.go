@@ -97,7 +97,12 @@ func inspect(f *object.File) *Object {
 		line := f.Src.Line(f.NamePlace(ptx.NameID(n)).Span.Off)
 		sym := ObjectSymbol{Name: name, Linkage: cmp.Or(linkageName(s.Linkage), "local"), Defined: s.Defined(), Line: line}
 		if d := f.DeclOf(ptx.NameID(n)); d != nil {
-			describeDecl(f, d, &sym)
+			sym.Kind, sym.Space, sym.Size, sym.Align = measure(d)
+			if d.Kind == ptx.Variable {
+				sym.Initial, sym.Text = d.Init.Len > 0, f.Declaration(d, name)
+			} else {
+				sym.Text = string(ptx.Compact(f.Src.Bytes(d.Header)))
+			}
 		}
 		if s.Alias >= 0 {
 			sym.Kind = "alias"
@@ -105,16 +110,6 @@ func inspect(f *object.File) *Object {
 		o.Symbols = append(o.Symbols, sym)
 	}
 	return o
-}
-
-func describeDecl(f *object.File, d *ptx.Decl, sym *ObjectSymbol) {
-	sym.Kind, sym.Space, sym.Size, sym.Align = measure(d)
-	if d.Kind == ptx.Variable {
-		sym.Initial = d.Init.Len > 0
-		sym.Text = f.Declaration(d, f.Names[d.Name])
-		return
-	}
-	sym.Text = string(ptx.Compact(f.Src.Bytes(d.Header)))
 }
 
 // measure returns the kind and state space of a declaration in words, the bytes of

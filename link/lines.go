@@ -120,7 +120,12 @@ func (l *lineTable) number(keep int32) {
 	var own []ptx.File
 	if keep >= 0 {
 		own = l.ownFiles(l.files[keep])
-		l.addExact(own)
+		for _, file := range own {
+			for int64(len(l.rows)) < file.Index-1 {
+				l.add(fileRow{"<unknown>", -1, -1})
+			}
+			l.add(rowOf(file))
+		}
 	}
 	for i, f := range l.files {
 		list := own
@@ -131,7 +136,7 @@ func (l *lineTable) number(keep int32) {
 			l.of[i] = make(map[int64]int64, len(list))
 		}
 		for _, file := range list {
-			row := rowOf(file.Path, file.Time, file.Size)
+			row := rowOf(file)
 			n, ok := l.index[row]
 			if !ok {
 				n = l.add(row)
@@ -176,9 +181,7 @@ func (l *lineTable) ownFiles(f *object.File) []ptx.File {
 
 // rowOf replaces the empty path, which corrupts the line table that ptxas
 // writes.
-func rowOf(path string, time, size int64) fileRow {
-	return fileRow{cmp.Or(path, "<unknown>"), time, size}
-}
+func rowOf(f ptx.File) fileRow { return fileRow{cmp.Or(f.Path, "<unknown>"), f.Time, f.Size} }
 
 func (t *lineTable) add(row fileRow) int64 {
 	t.rows = append(t.rows, row)
@@ -187,15 +190,6 @@ func (t *lineTable) add(row fileRow) int64 {
 		t.index[row] = n
 	}
 	return n
-}
-
-func (t *lineTable) addExact(files []ptx.File) {
-	for _, file := range files {
-		for int64(len(t.rows)) < file.Index-1 {
-			t.add(fileRow{"<unknown>", -1, -1})
-		}
-		t.add(rowOf(file.Path, file.Time, file.Size))
-	}
 }
 
 // alone reports whether the edits of the lines in a span do not depend on the lines in front of

@@ -92,13 +92,7 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 			return err
 		}
 	}
-	return place(staged)
-}
-
-// place renames the files. It holds the lock, so Abandon waits until all of them
-// are renamed.
-func place(staged []stagedFile) error {
-	return unlessAbandoned(func() error {
+	return unlessAbandoned(func() error { // Abandon waits until all of them are renamed
 		for _, s := range staged {
 			if err := os.Rename(s.temp, s.final); err != nil {
 				return CannotWrite(s.final, err)

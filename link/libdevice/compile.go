@@ -78,7 +78,10 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	if llc != "" {
 		l.Tool = llc
 		l.PTX, err = compile(ctx, log, dir, llc, "-mtriple=nvptx64-nvidia-cuda", "-mcpu="+o.Arch, fileName, "-o", outputName)
-		warnOfSquareRoots(l.PTX, llc, log)
+		if approximateRoot().Match(l.PTX) {
+			log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" compiled __nv_sqrtf, and functions that use it, with approximate square roots (sqrt.approx.f32); nvcc uses sqrt.rn.f32").
+				WithHelp("a toolkit with nvvm/bin/cicc" + log.With("--cuda", ", named with %s,") + " compiles it as nvcc does")
+		}
 		return l, err
 	}
 	l.Tool = findCicc(o.Bitcode)
@@ -160,10 +163,3 @@ func compile(ctx context.Context, log *diag.Log, dir string, command ...string) 
 }
 
 var approximateRoot = lazy.Regexp(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)
-
-func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
-	if approximateRoot().Match(ptx) {
-		log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" compiled __nv_sqrtf, and functions that use it, with approximate square roots (sqrt.approx.f32); nvcc uses sqrt.rn.f32").
-			WithHelp("a toolkit with nvvm/bin/cicc" + log.With("--cuda", ", named with %s,") + " compiles it as nvcc does")
-	}
-}
