@@ -195,9 +195,7 @@ func (c *command) ar(opts *cli.Context) error {
 	switch j.operation {
 	case 'r', 'q':
 		return j.arInsert(opts.Context)
-	case 's':
-		return j.arRewrite(opts.Context)
-	case 'd':
+	case 's', 'd':
 		return j.arDelete(opts.Context)
 	}
 	return j.arShow(opts.String("output"))
@@ -336,20 +334,11 @@ func (j *arJob) arInsert(ctx context.Context) error {
 	return nil
 }
 
-// arRewrite runs s.
-func (j *arJob) arRewrite(ctx context.Context) error {
-	if len(j.inputs) > 0 {
+// arDelete runs d, and s, which deletes nothing.
+func (j *arJob) arDelete(ctx context.Context) error {
+	if j.operation == 's' && len(j.inputs) > 0 {
 		return usageError("operation s takes one archive and no files", "")
 	}
-	a, err := j.openToChange()
-	if err != nil {
-		return err
-	}
-	return j.rewrite(ctx, a, nil, nil)
-}
-
-// arDelete runs d.
-func (j *arJob) arDelete(ctx context.Context) error {
 	a, err := j.openToChange()
 	if err != nil {
 		return err

@@ -89,9 +89,16 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	}
 	at.objects = append(at.objects, a.object)
 	p := place{size: a.size, align: max(t.Alignment(), a.align)}
-	if s.placeInCells(c, at, inner, a, accesses, &p) {
-		at.places = append(at.places, p)
-		return ""
+	if list, ok := cells(accesses); ok && len(inner.taken) == 0 { // registers, if all accesses can be of them
+		for k := range list {
+			list[k].name = s.register(at.caller)
+		}
+		p.cells = list
+		if s.fit(c, at, inner, a.outer, a.passed, &p) {
+			at.places = append(at.places, p)
+			return ""
+		}
+		p.cells = nil
 	}
 	switch {
 	case a.outer == nil:
@@ -144,23 +151,6 @@ func argumentOf(c *ptx.Code, used []usage, t *ptx.Type, result bool, o ptx.Opera
 		return a, a.what + " is loaded before or stored after the call"
 	}
 	return a, ""
-}
-
-// placeInCells makes registers take the place of a parameter, if all accesses can be.
-func (s *state) placeInCells(c *ptx.Code, at *site, inner *usage, a argument, accesses []access, p *place) bool {
-	list, ok := cells(accesses)
-	if !ok || len(inner.taken) > 0 {
-		return false
-	}
-	p.cells = list
-	for k := range p.cells {
-		p.cells[k].name = s.register(at.caller)
-	}
-	if s.fit(c, at, inner, a.outer, a.passed, p) {
-		return true
-	}
-	p.cells = nil
-	return false
 }
 
 // alignFor aligns an object in memory for its accesses: what ptxas places by the ABI is

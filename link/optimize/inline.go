@@ -153,15 +153,12 @@ func callTarget(c *ptx.Code, st ptx.Statement) (token int32, ok bool) {
 
 // calledName returns the name of the function that a call refers to directly.
 func calledName(c *ptx.Code, st ptx.Statement) (name string, ok bool) {
-	token, ok := callTarget(c, st)
-	if !ok {
-		return "", false
+	if token, ok := callTarget(c, st); ok {
+		if id, ok := c.Reference(int(token)).Name(); ok {
+			return c.Module.Names[id], true
+		}
 	}
-	id, ok := c.Reference(int(token)).Name()
-	if !ok {
-		return "", false
-	}
-	return c.Module.Names[id], true
+	return "", false
 }
 
 // refusal returns the reason why a call is not inlined, as far as it does not depend on
