@@ -71,20 +71,25 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		host, _ = object.ParseHost(o.Host)
 	}
 	log := &diag.Log{Spelling: o.Spelling}
-	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 8)}
+	passes := make([]Pass, 0, 8)
+	pass := func(name string, run func()) {
+		start := time.Now()
+		run()
+		passes = append(passes, Pass{Name: name, Time: time.Since(start), Start: start})
+	}
 
 	members := newCubinMembers(o.Cubins)
 	cubins := readCubins(members.cubins(), log)
 
 	var in inputs
-	clock.pass("load", func() { err = in.load(ctx, o, cubins, maps, log) })
+	pass("load", func() { err = in.load(ctx, o, cubins, maps, log) })
 	if err != nil {
 		return nil, err
 	}
 	// From here, files change only where a cubin of an archive needs modules of archives.
 
 	var table *resolve.Table
-	clock.pass("resolve", func() { table, cubins, err = in.resolve(ctx, o, &members, cubins, maps, log) })
+	pass("resolve", func() { table, cubins, err = in.resolve(ctx, o, &members, cubins, maps, log) })
 	if err != nil {
 		return nil, err
 	}
@@ -92,28 +97,28 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	// No file or symbol is added after this.
 
 	var c checked
-	clock.pass("check", func() { c = check(ctx, table, host, o, log) })
-	if err := refused(in, cubins, log, clock); err != nil {
+	pass("check", func() { c = check(ctx, table, host, o, log) })
+	if err := refused(ctx, in, cubins, log); err != nil {
 		return nil, err
 	}
 
 	var debug *debugSections
-	clock.pass("debug", func() { debug, err = newDebugSections(ctx, table, o, log) })
+	pass("debug", func() { debug, err = newDebugSections(ctx, table, o, log) })
 	if err != nil {
 		return nil, err
 	}
 	// Every name that DWARF looks up is known.
 
 	var names *resolve.Names
-	clock.pass("rename", func() { names = rename(table, debug, o.Jobs, log) })
+	pass("rename", func() { names = rename(table, debug, o.Jobs, log) })
 	// Every name of the output is decided, those that DWARF needs included.
 
 	var p *plan
-	clock.pass("plan", func() { p, err = newPlan(ctx, table, names, c, debug, o, log) })
+	pass("plan", func() { p, err = newPlan(ctx, table, names, c, debug, o, log) })
 	if err != nil {
 		return nil, err
 	}
-	if err := refused(in, cubins, log, clock); err != nil {
+	if err := refused(ctx, in, cubins, log); err != nil {
 		return nil, err
 	}
 	r := describe(p, in, table, names, o, log)
@@ -123,7 +128,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if !o.CheckOnly && o.Optimize.Enabled() {
 		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
 		o.Optimize.Interposable = o.Optimize.Interposable || len(o.Cubins) > 0
-		clock.pass("optimise", func() { err = p.optimize(ctx, r, describer{table, names, p}, debug, o) })
+		pass("optimise", func() { err = p.optimize(ctx, r, describer{table, names, p}, debug, o) })
 		if err != nil {
 			return nil, err
 		}
@@ -141,10 +146,10 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		if err := room.For(int64(p.size)); err != nil && p.size >= 16<<20 { // small outputs are not refused
 			return nil, err
 		}
-		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
+		pass("emit", func() { r.PTX, r.Lines = p.emit() })
 		r.describer() // it then no longer needs the inputs
 	}
-	r.Passes = clock.passes
+	r.Passes = passes
 	return r, nil
 }
 
@@ -321,7 +326,7 @@ func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *re
 
 // refused returns the error of a link that reported errors or was cancelled. Its
 // messages are in command-line order, whichever pass reported them.
-func refused(in inputs, cubins cubins, log *diag.Log, clock *clock) error {
+func refused(ctx context.Context, in inputs, cubins cubins, log *diag.Log) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
 		adviseCopies(in, cubins, log)
@@ -332,7 +337,7 @@ func refused(in inputs, cubins cubins, log *diag.Log, clock *clock) error {
 		}
 		return e
 	}
-	return clock.ctx.Err()
+	return ctx.Err()
 }
 
 // sortMessages puts messages in the order of the inputs and their lines.
@@ -363,16 +368,4 @@ func addSourceLines(files []*object.File, log *diag.Log) {
 		}
 		lines.Explain(m)
 	}
-}
-
-// clock measures the passes.
-type clock struct {
-	ctx    context.Context
-	passes []Pass
-}
-
-func (c *clock) pass(name string, run func()) {
-	start := time.Now()
-	run()
-	c.passes = append(c.passes, Pass{Name: name, Time: time.Since(start), Start: start})
 }
