@@ -79,10 +79,7 @@ func clangStatic(name string) bool {
 		rest = strings.TrimPrefix(name, "_Z")
 	}
 	for len(rest) > 1 && rest[0] != 'L' {
-		digits := 0
-		for digits < len(rest) && '0' <= rest[digits] && rest[digits] <= '9' {
-			digits++
-		}
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 		n, err := strconv.Atoi(rest[:digits])
 		if err != nil || n < 1 || n > len(rest)-digits || !nested {
 			return false

@@ -187,12 +187,7 @@ func (s *state) refusal(locals localNames, at *site) string {
 // caller: a local of the caller, or something that is declared after it.
 func (s *state) capture(locals localNames, caller, callee *function) string {
 	c := callee.code()
-	seen := func(name string) string {
-		if locals.contain(name) {
-			return name + " is also a local name in the caller"
-		}
-		return ""
-	}
+	const hidden = " is also a local name in the caller"
 	for i, t := range c.Tokens {
 		if t.Kind != ptx.Ident || t.Role() != ptx.Refers {
 			continue
@@ -204,16 +199,14 @@ func (s *state) capture(locals localNames, caller, callee *function) string {
 		if id, ok := ref.Name(); ok && !s.declares(callee.m.Names[id], caller.place()) {
 			return callee.m.Names[id] + " is declared after the caller"
 		}
-		if reason := seen(string(c.Text(t))); reason != "" {
-			return reason
+		if name := string(c.Text(t)); locals.contain(name) {
+			return name + hidden
 		}
 	}
 	for _, list := range c.TargetRanges {
 		for _, target := range list.Targets {
-			if id, ok := target.Name(); ok {
-				if reason := seen(callee.m.Names[id]); reason != "" {
-					return reason
-				}
+			if id, ok := target.Name(); ok && locals.contain(callee.m.Names[id]) {
+				return callee.m.Names[id] + hidden
 			}
 		}
 	}

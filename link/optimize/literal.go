@@ -18,10 +18,7 @@ func literal(word, text string) (bits uint64, ok bool) {
 	if size == 0 || size > 8 {
 		return 0, false
 	}
-	mask := uint64(1)<<(8*size) - 1
-	if size == 8 {
-		mask = math.MaxUint64
-	}
+	mask := uint64(1)<<(8*size) - 1 // all ones for 8 bytes too
 	digits, negative := strings.CutPrefix(text, "-")
 	if strings.Contains(digits, "_") {
 		return 0, false

@@ -119,9 +119,7 @@ func (c *Cache) Key(ctx context.Context, path string, args []string, text []byte
 		return ""
 	}
 	// The contents of a file of options are not in the key.
-	if slices.ContainsFunc(args, func(arg string) bool {
-		return strings.HasPrefix(arg, "@") || given([]string{arg}, "-optf", "--options-file")
-	}) {
+	if given(args, "-optf", "--options-file") || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "@") }) {
 		return ""
 	}
 	version := c.version(ctx, path)

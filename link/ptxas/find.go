@@ -174,11 +174,8 @@ func NewestFirst(a, b string) int {
 }
 
 func leadingNumber(s string) (number, rest string) {
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	return s[:n], s[n:]
+	rest = strings.TrimLeft(s, "0123456789")
+	return s[:len(s)-len(rest)], rest
 }
 
 // FindNvlink returns the absolute path of NVIDIA's nvlink. o.Path is that of ptxas. ptxlink may be on the way
