@@ -42,7 +42,11 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	}
 	if o.OffloadMaps {
 		for _, f := range t.Files {
-			r.OffloadMaps = appendMaps(r.OffloadMaps, f.Src.Text)
+			for line := range bytes.Lines(f.Src.Text) {
+				if bytes.HasPrefix(line, []byte("//:")) {
+					r.OffloadMaps = append(append(r.OffloadMaps, bytes.TrimRight(line, "\r\n")...), '\n')
+				}
+			}
 		}
 	}
 	needs := map[string]string{} // the first cubin that needs a name
@@ -67,17 +71,6 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	addSourceLines(t.Files, log)
 	r.Messages = log.Messages
 	return r
-}
-
-// appendMaps appends the lines of a module that start with "//:".
-func appendMaps(maps, text []byte) []byte {
-	mark := []byte("\n//:")
-	for at := bytes.Index(text, mark); at >= 0; at = bytes.Index(text, mark) {
-		text = text[at+1:]
-		line, _, _ := bytes.Cut(text, []byte("\n"))
-		maps = append(append(maps, bytes.TrimRight(line, "\r")...), '\n')
-	}
-	return maps
 }
 
 // description is what Result.Symbols, Dropped, Removed and Edges return.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -28,9 +29,6 @@ type warningOptions struct {
 
 // read reads one -W option, without the W.
 func (o *warningOptions) read(option string) error {
-	if o.hidden == nil {
-		o.hidden, o.errors = map[diag.ID]bool{}, map[diag.ID]bool{}
-	}
 	name, no := strings.CutPrefix(option, "no-")
 	word, named := strings.CutPrefix(name, "error=")
 	switch {
@@ -48,12 +46,12 @@ func (o *warningOptions) read(option string) error {
 		return err
 	}
 	if !named {
-		o.hidden[id] = no
+		lazy.Put(&o.hidden, id, no)
 		return nil
 	}
-	o.errors[id] = !no
+	lazy.Put(&o.errors, id, !no)
 	if !no {
-		o.hidden[id] = false
+		lazy.Put(&o.hidden, id, false)
 	}
 	return nil
 }

@@ -36,7 +36,12 @@ func (s *state) spaces() {
 	found := make([]*addresses, len(s.functions))
 	s.each(len(found), func(i int) {
 		if f := s.functions[i]; s.grown[f.name] && bytes.Contains(f.src.Bytes(f.decl.Body), []byte("cvta")) && !s.described(f) {
-			found[i] = newAddresses(f.code())
+			a := &addresses{f.code(), valuesOf(f.code()), map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
+			a.measure()
+			a.derive()
+			a.propose()
+			a.prune()
+			found[i] = a
 		}
 	})
 	s.edit(func(i int, f *function) []edit {
@@ -54,15 +59,6 @@ type addresses struct {
 	derived map[ptx.RegisterID]bool   // from the address of an object, by any instructions
 	space   map[ptx.RegisterID]string // of the registers that are proved; "" if the definitions do not agree
 	large   map[ptx.RegisterID]bool   // of 64 bits, and not made of constants and numbers of at most 32 bits
-}
-
-func newAddresses(c *ptx.Code) *addresses {
-	a := &addresses{c, valuesOf(c), map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
-	a.measure()
-	a.derive()
-	a.propose()
-	a.prune()
-	return a
 }
 
 // defined returns the registers that a statement defines.

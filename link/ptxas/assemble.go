@@ -105,7 +105,7 @@ type teller struct {
 const linkedName = "<linked module>"
 
 func newTeller(o Options, text []byte, origin Origin) *teller {
-	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: origin}
+	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: origin, spills: map[string]Spills{}}
 	t.program = sync.OnceValues(func() (*partition.Program, *ptx.Error) {
 		m, err := ptx.Parse(t.linked)
 		if err != nil {

@@ -49,9 +49,6 @@ func (t *teller) hear(text string, u unit, log *diag.Log) {
 	if t.Usage {
 		rest, list := readSpills(text)
 		t.mu.Lock()
-		if t.spills == nil {
-			t.spills = map[string]Spills{}
-		}
 		maps.Copy(t.spills, list)
 		t.mu.Unlock()
 		if !talks(t.Args) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"syscall"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -23,14 +24,11 @@ type quota struct {
 
 // take counts a line, and reports whether the quota of its kind, which may be empty, allows it.
 func (t *quota) take(kind string) bool {
-	if t.count == nil {
-		t.count = map[string]int{}
-	}
 	most := maxMessages
 	if kind == "" {
 		most = maxPlain
 	}
-	if t.count[kind]++; t.count[kind] > most {
+	if lazy.Put(&t.count, kind, t.count[kind]+1); t.count[kind] > most {
 		t.left++
 		return false
 	}
