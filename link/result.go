@@ -126,13 +126,11 @@ func (d describer) describe() description {
 		for _, id := range s.Mentions {
 			if d.t.Files[id.File].Symbols[id.Name].Defined() && id != s.Def {
 				lost := d.symbol(id)
-				if !s.Defined() { // resolve.Options.Earlier
-					lost.Reason = "the weak definition of an earlier cubin is used"
-					dropped = append(dropped, lost)
-					continue
+				lost.Reason = "the weak definition of an earlier cubin is used" // resolve.Options.Earlier
+				if s.Defined() {
+					winner := d.t.Files[s.Def.File]
+					lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
 				}
-				winner := d.t.Files[s.Def.File]
-				lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
 				dropped = append(dropped, lost)
 			}
 		}

@@ -204,13 +204,13 @@ func (s *state) repeats(f *function) string {
 	return "its objects stay in .local, and it would remain too or have several copies"
 }
 
-// limitStack returns the sites that do not make the stack of the caller grow: rule 2.
-func (s *state) limitStack(caller *function, sites []*site) []*site {
+// limitStack refuses the sites that make the stack of the caller grow: rule 2.
+func (s *state) limitStack(caller *function, sites []*site) {
 	free := func(at *site) bool {
 		return at.callee.frame().own == 0 && at.memory() == 0 || s.inlineAll.Match(at.callee.name)
 	}
 	if !slices.ContainsFunc(sites, func(at *site) bool { return !free(at) }) {
-		return sites
+		return
 	}
 	before, after, added := int64(0), int64(0), int64(0)
 	inlined := map[string]int{}
@@ -236,10 +236,11 @@ func (s *state) limitStack(caller *function, sites []*site) []*site {
 			after = max(after, depth)
 		}
 	}
-	if after+added <= before {
-		return sites
+	for _, at := range sites {
+		if after+added > before && !free(at) {
+			at.refused = "its objects in .local would add to the stack of other calls"
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(sites), func(at *site) bool { return !free(at) })
 }
 
 // memory returns the bytes in .local that take the place of arguments, and those of

@@ -108,23 +108,15 @@ func (s *state) findSites(caller *function) (sites []*site) {
 }
 
 // choose returns the calls in a function that are inlined.
-func (s *state) choose(caller *function, sites []*site) []*site {
-	fit := slices.DeleteFunc(slices.Clone(sites), func(at *site) bool { return at.refused != "" })
-	kept := s.limitStack(caller, fit)
-	for i, next := 0, 0; i < len(fit); i++ { // kept has the order of fit
-		if at := fit[i]; next < len(kept) && kept[next] == at {
-			next++
-		} else {
-			at.refused = "its objects in .local would add to the stack of other calls"
-		}
-	}
+func (s *state) choose(caller *function, sites []*site) (kept []*site) {
+	s.limitStack(caller, slices.DeleteFunc(slices.Clone(sites), func(at *site) bool { return at.refused != "" }))
+	c := caller.code()
 	for _, at := range sites {
-		c := caller.code()
 		s.tell(Call{caller.name, at.callee.name, caller.origin(caller.src.Line(c.Span(c.Statements[at.statement]).Off)), at.refused == "", at.refused})
-	}
-	for _, at := range kept {
-		s.inlined[at.callee.name] = true
-		s.grown[caller.name] = true
+		if at.refused == "" {
+			kept = append(kept, at)
+			s.inlined[at.callee.name], s.grown[caller.name] = true, true
+		}
 	}
 	return kept
 }
