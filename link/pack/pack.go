@@ -150,34 +150,30 @@ func warnOfUse(files []*object.File, symbols [][]string, format Format, log *dia
 		// Of a file with host code alone nvcc makes a module without declarations.
 		// Without -rdc=true it makes the same of one whose functions it dropped.
 		hostOnly := len(f.Decls) == 0 && (relocatable || strings.Contains(f.Name, ":__nv_relfatbin"))
-		warnOfMember(f, len(symbols[i]) > 0 || hostOnly, format, log)
-	}
-}
-
-func warnOfMember(f *object.File, useful bool, format Format, log *diag.Log) {
-	var entries []*ptx.Decl
-	for i := range f.Decls {
-		if d := &f.Decls[i]; d.Kind == ptx.Entry && d.Defines() {
-			entries = append(entries, d)
+		var entries []*ptx.Decl
+		for k := range f.Decls {
+			if d := &f.Decls[k]; d.Kind == ptx.Entry && d.Defines() {
+				entries = append(entries, d)
+			}
 		}
-	}
-	if !useful && len(entries) == 0 {
-		m := log.Warn(diag.EmptyMember, f.At(diag.Span{}), "this module defines nothing that other modules can use")
-		if resolve.WholeProgram(f) {
-			m.WithHelp("compile it with -rdc=true; " + resolve.NoRDC)
-		} else {
-			m.WithHelp("make .visible what it is to define")
+		if len(symbols[i]) == 0 && !hostOnly && len(entries) == 0 {
+			m := log.Warn(diag.EmptyMember, f.At(diag.Span{}), "this module defines nothing that other modules can use")
+			if resolve.WholeProgram(f) {
+				m.WithHelp("compile it with -rdc=true; " + resolve.NoRDC)
+			} else {
+				m.WithHelp("make .visible what it is to define")
+			}
 		}
+		if format != NV || len(entries) == 0 {
+			continue
+		}
+		text := "the host cannot launch " + log.Name(f.Names[entries[0].Name])
+		if n := len(entries) - 1; n > 0 {
+			text += fmt.Sprintf(", and %d more,", n)
+		}
+		log.Warn(diag.NVEntry, f.At(entries[0].NameSpan), text+" out of an nv package: nothing in it registers kernels by name").
+			WithHelp("an nv package is for device functions; let nvcc compile kernels, or load a linked module with cuModuleLoadData")
 	}
-	if format != NV || len(entries) == 0 {
-		return
-	}
-	text := "the host cannot launch " + log.Name(f.Names[entries[0].Name])
-	if n := len(entries) - 1; n > 0 {
-		text += fmt.Sprintf(", and %d more,", n)
-	}
-	log.Warn(diag.NVEntry, f.At(entries[0].NameSpan), text+" out of an nv package: nothing in it registers kernels by name").
-		WithHelp("an nv package is for device functions; let nvcc compile kernels, or load a linked module with cuModuleLoadData")
 }
 
 // noteLeftOut notes the PTX that is omitted because a package has PTX for only one GPU
