@@ -127,10 +127,7 @@ func sectionEnds(t *resolve.Table, log *diag.Log) {
 
 // namesIn returns the names in the sections of a file.
 func namesIn(f *object.File) []debugName {
-	list := make([]debugName, len(f.SectionNames()))
-	for i := range list {
-		list[i] = debugName{decl: -1, index: -1, listed: -1}
-	}
+	list := slices.Repeat([]debugName{{decl: -1, index: -1, listed: -1}}, len(f.SectionNames()))
 	// ptxas uses the first function that declares a name.
 	resolve.SectionLocals(f, func(decl, name, off int32) {
 		if n := &list[name]; n.decl < 0 {

@@ -38,10 +38,7 @@ type cluster struct {
 // assign returns the part of each function. A part may have none.
 func (c *cutter) assign(o Options) (part []int32) {
 	c.unit, c.setting = make([]string, len(c.Decls)), make([]string, len(c.Decls))
-	part = make([]int32, len(c.Decls))
-	for i := range part {
-		part[i] = -1
-	}
+	part = slices.Repeat([]int32{-1}, len(c.Decls))
 	groups := map[string][]int32{} // by setting
 	for _, f := range c.functions {
 		if o.Unit != nil {

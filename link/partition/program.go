@@ -27,10 +27,7 @@ type Program struct {
 
 // New reads the graph of a module.
 func New(m *ptx.Module) *Program {
-	p := &Program{Module: m, define: make([]int32, len(m.Names)), cost: make([]int64, len(m.Decls))}
-	for n := range m.Names {
-		p.define[n] = -1
-	}
+	p := &Program{Module: m, define: slices.Repeat([]int32{-1}, len(m.Names)), cost: make([]int64, len(m.Decls))}
 	for i := range m.Decls {
 		d := &m.Decls[i]
 		if !d.Defines() {
