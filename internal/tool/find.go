@@ -56,8 +56,15 @@ func IsProgram(path string) bool {
 	return err == nil
 }
 
-// Patience is how long a program may take to print its version. It is a variable for tests.
-var Patience = 10 * time.Second
+// patience is how long a program may take to print its version.
+const patience = 10 * time.Second
+
+type patienceKey struct{}
+
+// WithPatience returns a context in which a program may take another time to print its version.
+func WithPatience(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, patienceKey{}, d)
+}
 
 // ErrHangs is what the error of Version wraps if the program does not end.
 var ErrHangs = errors.New("it does not end")
@@ -74,14 +81,18 @@ func Version(ctx context.Context, path string) ([]byte, error) {
 
 // TryVersion returns what a program prints with --version, and whether it succeeds. The error is that of Version.
 func TryVersion(ctx context.Context, path string) (said []byte, ok bool, err error) {
-	limited, cancel := context.WithTimeout(ctx, Patience)
+	limit, ok := ctx.Value(patienceKey{}).(time.Duration)
+	if !ok {
+		limit = patience
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := Run(limited, Command{Path: path, Args: []string{"--version"}, Apart: true})
 	switch {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case limited.Err() != nil:
-		m := diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s --version has not ended after %v", path, Patience))
+		m := diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s --version has not ended after %v", path, limit))
 		m.Err = ErrHangs
 		return nil, false, m
 	case err != nil:

@@ -132,12 +132,11 @@ func TestVersion(t *testing.T) {
 		if name != "none" {
 			os.Symlink(program, filepath.Join(dir, name))
 		}
-		was := Patience
+		ctx := t.Context()
 		if name == "hangs" {
-			Patience = 200 * time.Millisecond
+			ctx = WithPatience(ctx, 200*time.Millisecond)
 		}
-		said, err := Version(t.Context(), filepath.Join(dir, name))
-		Patience = was
+		said, err := Version(ctx, filepath.Join(dir, name))
 		if string(said) != want || errors.Is(err, ErrHangs) != (name == "hangs") || err != nil && !strings.HasSuffix(err.Error(), "hangs --version has not ended after 200ms [tool]") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}

@@ -109,9 +109,7 @@ func TestFind(t *testing.T) {
 
 // TestHangs names a program that does not print its version.
 func TestHangs(t *testing.T) {
-	ctx := t.Context()
-	defer func(was time.Duration) { tool.Patience = was }(tool.Patience)
-	tool.Patience = 200 * time.Millisecond
+	ctx := tool.WithPatience(t.Context(), 200*time.Millisecond)
 	root := write(t, map[string]string{"clang": "#!/bin/sh\nsleep 60 & wait\n", "llc/llc": "#!/bin/sh\nsleep 60 & wait\n"})
 	defer func(list []string) { installed = list }(installed)
 	installed = nil

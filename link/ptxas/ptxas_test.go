@@ -337,9 +337,7 @@ func TestHangs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("shell scripts stand in for programs")
 	}
-	ctx := t.Context()
-	defer func(was time.Duration) { tool.Patience = was }(tool.Patience)
-	tool.Patience = 200 * time.Millisecond
+	ctx := tool.WithPatience(t.Context(), 200*time.Millisecond)
 	dir := t.TempDir()
 	for _, name := range []string{"ptxas", "nvlink"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nsleep 60 & wait\n"), 0o777); err != nil {
