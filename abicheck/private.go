@@ -14,8 +14,10 @@ import (
 // option nvcc drops the linkage of everything but entries, and makes definitions of
 // `extern __device__` declarations. Inline functions and templates, which are .weak
 // elsewhere, may exist twice; names that start with two underscores or contain a $
-// belong to the compiler.
+// belong to the compiler. It also warns if two such modules have a variable that
+// nothing initialises: a host that looks it up by name finds that of the first.
 func PrivateCopies(t *resolve.Table, log *diag.Log) {
+	firsts := map[string]diag.Place{} // variables of the modules before
 	for _, f := range t.Files {
 		if !resolve.WholeProgram(f) {
 			continue
@@ -24,30 +26,56 @@ func PrivateCopies(t *resolve.Table, log *diag.Log) {
 		more := 0
 		for n, sym := range f.Symbols {
 			name := f.Names[n]
-			s, ok := t.Lookup(name)
-			if sym.Exported() || sym.Def < 0 || !ok || !s.Defined() || strings.HasPrefix(name, "__") || strings.Contains(name, "$") {
+			if sym.Exported() || sym.Def < 0 || strings.HasPrefix(name, "__") || strings.Contains(name, "$") {
 				continue
 			}
-			other := t.Files[s.Def.File]
-			d, def := &f.Decls[sym.Def], other.DeclOf(s.Def.Name)
-			switch {
-			case def == nil || def.Kind != d.Kind:
-				continue
-			case d.Kind == ptx.Variable && (d.Space != def.Space || d.Space != ".global" && d.Space != ".const"):
-				continue
-			case d.Kind != ptx.Variable && other.Symbols[s.Def.Name].Linkage == ptx.Weak:
+			d := &f.Decls[sym.Def]
+			at, note, help := exported(t, d, name)
+			if at.Source == nil && looked(d) {
+				if at = firsts[d.Space+name]; at.Source == nil {
+					firsts[d.Space+name] = f.At(d.NameSpan)
+				}
+				note, help = "the host finds this one by its name", "if they are meant to be one, define it in one of them, declare it extern in the others, and compile all with -rdc=true"
+			}
+			if at.Source == nil {
 				continue
 			}
 			if first != nil {
 				more++
 				continue
 			}
-			first = log.Warn(diag.RDC, f.At(d.NameSpan), fmt.Sprintf("%s stays in this module, and %s has another of that name", log.Name(name), other.Name)).Of(name).
-				Note(other.At(def.NameSpan), "other modules use this one").
-				WithHelp("if they are meant to be one, compile this module with -rdc=true")
+			first = log.Warn(diag.RDC, f.At(d.NameSpan), fmt.Sprintf("%s stays in this module, and %s has another of that name", log.Name(name), at.Source.Name)).Of(name).
+				Note(at, note).WithHelp(help)
 		}
-		if more > 0 {
+		switch {
+		case more == 1:
+			first.Note(diag.Place{}, "so does 1 more name of this module")
+		case more > 1:
 			first.Note(diag.Place{}, fmt.Sprintf("so do %d more names of this module", more))
 		}
 	}
+}
+
+// exported returns where another module exports what d, without linkage, may be a copy of.
+func exported(t *resolve.Table, d *ptx.Decl, name string) (at diag.Place, note, help string) {
+	s, ok := t.Lookup(name)
+	if !ok || !s.Defined() {
+		return at, "", ""
+	}
+	other := t.Files[s.Def.File]
+	switch def := other.DeclOf(s.Def.Name); {
+	case def == nil || def.Kind != d.Kind:
+		return at, "", ""
+	case d.Kind == ptx.Variable && (d.Space != def.Space || d.Space != ".global" && d.Space != ".const"):
+		return at, "", ""
+	case d.Kind != ptx.Variable && other.Symbols[s.Def.Name].Linkage == ptx.Weak:
+		return at, "", ""
+	default:
+		return other.At(def.NameSpan), "other modules use this one", "if they are meant to be one, compile this module with -rdc=true"
+	}
+}
+
+// looked reports whether d is a variable that gets its value while the program runs.
+func looked(d *ptx.Decl) bool {
+	return d.Kind == ptx.Variable && (d.Space == ".global" || d.Space == ".const") && d.Init.Len == 0
 }
