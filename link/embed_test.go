@@ -46,6 +46,14 @@ func TestNamelessInputs(t *testing.T) {
 	}
 }
 
+// TestUnreadableInput checks that an input with only a Name, which is not opened, is said to lack a Path.
+func TestUnreadableInput(t *testing.T) {
+	_, err := link.Link(context.Background(), link.Options{Inputs: []link.Input{{Name: "a.ptx"}}})
+	if err == nil || !strings.Contains(err.Error(), "a.ptx: error: cannot read: it has no Path, Text or Reader") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestEmbedding links and assembles with the public API only.
 func TestEmbedding(t *testing.T) {
 	r := mustLink(t, link.Options{Inputs: texts(top + ".visible .entry k () {\n\tfrob;\n}\n")})

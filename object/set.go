@@ -311,6 +311,8 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	case in.Reader != nil:
 		data, err = readAll(ctx, in.Reader, o.MaxSize)
 		in.Text, in.Reader = data, nil // it can be read only once
+	case in.Path == "":
+		err = errors.New("it has no Path, Text or Reader") // a Name is not opened
 	default:
 		data, err = unlessDone(ctx, func() ([]byte, error) { return files.readAny(in.Path, o.MaxSize) })
 	}
