@@ -30,17 +30,15 @@ func (o Options) gpu() string {
 	return gpu
 }
 
-// nvlinkArgs returns the command line of nvlink. The names are the same in every run.
+// nvlinkArgs returns the command line of nvlink. The names are the same in every run. nvlink keeps
+// DWARF without -g; with it, it keeps functions and kernels that nothing uses, too.
 func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	args := []string{"-arch=" + t.gpu()}
 	if b.Compile {
 		args = append(args, "-r")
 	}
-	switch {
-	case len(b.Kernels) > 0 && len(b.Cubins) > 0: // with -g, nvlink keeps all kernels, and nothing else that it drops without
+	if len(b.Kernels) > 0 && len(b.Cubins) > 0 {
 		args = append(args, "-kernels-used="+strings.Join(b.Kernels, ","))
-	case t.Debug || given(t.Args, "-g", "--device-debug"):
-		args = append(args, "-g")
 	}
 	inputs = slices.Clip(inputs)
 	for i := range b.Cubins {
