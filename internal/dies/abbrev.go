@@ -12,45 +12,23 @@ type Abbrev struct {
 	Specs    []Spec
 }
 
-// Abbrevs holds the abbreviations of a table by code. Compilers number them from 1.
-type Abbrevs struct {
-	numbered []*Abbrev
-	others   map[uint64]*Abbrev
-}
-
-func (t *Abbrevs) set(code uint64, a *Abbrev) {
-	switch n := uint64(len(t.numbered)); {
-	case code < n:
-		t.numbered[code] = a
-	case code == n && t.others[code] == nil:
-		t.numbered = append(t.numbered, a)
-	default:
-		t.others[code] = a
-	}
-}
-
-// Of returns the abbreviation with a code, or nil.
-func (t *Abbrevs) Of(code uint64) *Abbrev {
-	if code < uint64(len(t.numbered)) {
-		return t.numbered[code]
-	}
-	return t.others[code]
-}
+// Abbrevs holds the abbreviations of a table by code.
+type Abbrevs map[uint64]*Abbrev
 
 // Tables reads the tables of .debug_abbrev, each once.
 type Tables struct {
 	data   []byte
-	tables map[int64]*Abbrevs // by offset
-	read   int                // bytes read so far
+	tables map[int64]Abbrevs // by offset
+	read   int               // bytes read so far
 }
 
 // NewTables returns the tables of a section, which may be missing.
 func NewTables(data []byte) *Tables {
-	return &Tables{data: data, tables: map[int64]*Abbrevs{}}
+	return &Tables{data: data, tables: map[int64]Abbrevs{}}
 }
 
 // Table returns the table at an offset.
-func (t *Tables) Table(offset int64) (*Abbrevs, *Error) {
+func (t *Tables) Table(offset int64) (Abbrevs, *Error) {
 	if table, ok := t.tables[offset]; ok {
 		return table, nil
 	}
@@ -67,13 +45,13 @@ func (t *Tables) Table(offset int64) (*Abbrevs, *Error) {
 		// for every unit.
 		r.Fail("they overlap with others")
 	}
-	table := &Abbrevs{numbered: []*Abbrev{nil}, others: map[uint64]*Abbrev{}}
+	table := Abbrevs{}
 	for r.At < int64(len(t.data)) { // the guide's example has no final 0
 		code := r.Uleb()
 		if code == 0 || r.Err != nil {
 			break
 		}
-		table.set(code, r.abbrev())
+		table[code] = r.abbrev()
 	}
 	if r.Err != nil {
 		return nil, r.Err

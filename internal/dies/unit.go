@@ -12,7 +12,7 @@ type Unit struct {
 	AbbrevAt int64 // the place of the offset of its abbreviations
 	TypeAt   int64 // the place of the offset of the type in a type unit; 0 in others
 	Data     []byte
-	Abbrevs  *Abbrevs // set by the caller of ReadUnit
+	Abbrevs  Abbrevs // set by the caller of ReadUnit
 }
 
 // ReadUnit reads the header of the unit at an offset of a section.
@@ -123,7 +123,7 @@ func (e *Entries) code() bool {
 	if e.Body, e.Abbrev = e.At, nil; code == 0 {
 		return e.Err == nil
 	}
-	if e.Abbrev = e.unit.Abbrevs.Of(code); e.Abbrev == nil {
+	if e.Abbrev = e.unit.Abbrevs[code]; e.Abbrev == nil {
 		e.Fail("abbreviation %d is not defined", code)
 	}
 	return e.Err == nil

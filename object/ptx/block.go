@@ -146,10 +146,6 @@ func (r *blockReader) byteLists() {
 			list = list[:count]
 			break
 		}
-		if next := r.nextLine(end); next > 0 {
-			at = next
-			continue
-		}
 		if r.move(end); r.at < len(text) && text[r.at] == ',' {
 			r.at, list = at, list[:count]
 			break
@@ -158,29 +154,6 @@ func (r *blockReader) byteLists() {
 	}
 	r.s.bytes = list
 	r.at = at
-}
-
-// nextLine returns the start of the next line if that starts with a dot and only spaces
-// and a comment come before it, else 0.
-func (r *blockReader) nextLine(at int) int {
-	const spaces = 0x2020202020202020
-	text := r.text
-	if text[at] == ' ' {
-		for at+8 < len(text) && binary.LittleEndian.Uint64(text[at:]) == spaces {
-			at += 8
-		}
-		for at+2 < len(text) && text[at] == ' ' {
-			at++
-		}
-		if at+2 >= len(text) || text[at] != '/' || text[at+1] != '/' || !r.plain { // else move reads the comment
-			return 0
-		}
-		at = lineEnd(text, at)
-	}
-	if at+1 < len(text) && text[at] == '\n' && text[at+1] == '.' {
-		return at + 1
-	}
-	return 0
 }
 
 func (r *blockReader) errorAt(span diag.Span, format string, args ...any) {

@@ -230,9 +230,6 @@ func callParts(list []Operand) (c callOperands, ok bool) {
 
 // operands appends the operands in tokens[first:end].
 func operands(list []Operand, tokens []Token, first, end int32) []Operand {
-	if list == nil && first < end {
-		list = make([]Operand, 0, 4) // most instructions have no more
-	}
 	for at := first; at < end; at++ {
 		from, depth, closed := at, 0, at
 	operand:

@@ -167,7 +167,8 @@ func (p *parser) variables(start int32, linkage Linkage) {
 	storage.Managed, storage.Unified = bytes.Contains(attributes, []byte(".managed")), bytes.Contains(attributes, []byte(".unified"))
 	first := len(p.m.Decls)
 	for {
-		d := Decl{Kind: Variable, Linkage: linkage, Storage: p.newStorage(storage)}
+		own := storage
+		d := Decl{Kind: Variable, Linkage: linkage, Storage: &own}
 		p.in = int32(len(p.m.Decls))
 		d.FirstUse = int32(len(p.m.Uses))
 		d.EndUse = d.FirstUse
@@ -198,17 +199,6 @@ func (p *parser) variables(start int32, linkage Linkage) {
 		}
 		return
 	}
-}
-
-// newStorage returns a Storage in new memory, unless definer has the only use of it.
-func (p *parser) newStorage(s Storage) *Storage {
-	if p.defines != nil {
-		p.defines.storage = s
-		return &p.defines.storage
-	}
-	kept := new(Storage)
-	*kept = s
-	return kept
 }
 
 // declarator reads the dimensions and the initial value after the name.

@@ -34,7 +34,6 @@ func Definitions(src *diag.Source) (list []Definition, ok bool) {
 type definer struct {
 	parser  parser
 	module  Module
-	storage Storage // of the variable being read
 	memory  scratch
 	symbols []defined // numbered by names
 	names   hashed.Table

@@ -43,9 +43,6 @@ func (l *nameList) reserve(names int) {
 
 // add returns the number of a name, a new one if it has none.
 func (l *nameList) add(name []byte) int32 {
-	if n := len(l.names); n > 0 && l.names[n-1] == string(name) { // the end of a range starts the next
-		return int32(n - 1)
-	}
 	hash := hashed.Bytes(name)
 	if n := l.find(hash, name); n >= 0 {
 		return n

@@ -58,10 +58,7 @@ func (s *PlaceSearch) PlainPlaces(m *Module, d *Decl, declared []diag.Span) (pla
 			return nil, false
 		}
 	}
-	byPlace := func(a, b NamePlace) int { return cmp.Compare(a.Span.Off, b.Span.Off) }
-	if !slices.IsSortedFunc(places, byPlace) {
-		slices.SortFunc(places, byPlace)
-	}
+	slices.SortFunc(places, func(a, b NamePlace) int { return cmp.Compare(a.Span.Off, b.Span.Off) })
 	return places, true
 }
 

@@ -410,7 +410,7 @@ func (p *parser) enterLocal(l *LocalDecl) {
 	}
 	if l.Kind == CodeLabel {
 		if _, ok := p.m.moduleName(name); !ok {
-			return
+			return // it hides nothing
 		}
 	}
 	if n := p.enter(*l); l.Kind == ProtoLabel {
