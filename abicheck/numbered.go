@@ -115,11 +115,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // commonPrefix returns the number of bytes at the start of two texts that are equal.
 func commonPrefix(a, b []byte) int {
-	const step = 64
 	at, end := 0, min(len(a), len(b))
-	for at+step <= end && bytes.Equal(a[at:at+step], b[at:at+step]) {
-		at += step
-	}
 	for at < end && a[at] == b[at] {
 		at++
 	}

@@ -102,16 +102,15 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 	for n := range last {
 		last[n].Decl = -1
 	}
-	tails := tailTables.Get().(*tailTable)
-	defer tails.done()
-	tails.fill(names, func(name []byte) int32 {
+	find := func(name []byte) int32 {
 		return table.Find(hashed.Bytes(name), func(n int32) bool { return names[n] == string(name) })
-	})
+	}
+	among := tailsOf(names)
 	type place struct{ spelling, decl int32 }
 	found := make([][]place, len(r.t.Files))
 	parallel.Each(context.Background(), len(found), r.jobs, func(int) string { return "renaming" }, func(i int) {
 		list := make([]place, 0, len(r.t.Files[i].SectionNames()))
-		tails.eachLocal(r.t.Files[i], func(d, n int32, _ ptx.LocalName) { list = append(list, place{n, d}) })
+		eachLocal(r.t.Files[i], among, find, func(d, n int32, _ ptx.LocalName) { list = append(list, place{n, d}) })
 		found[i] = list
 	})
 	for i, list := range found {
@@ -137,10 +136,7 @@ func SectionLocals(f *object.File, visit func(d, name, off int32)) {
 	if len(f.SectionNames()) == 0 {
 		return
 	}
-	table := tailTables.Get().(*tailTable)
-	defer table.done()
-	table.fill(f.SectionNames(), f.SectionName)
-	table.eachLocal(f, func(d, name int32, l ptx.LocalName) { visit(d, name, l.Off) })
+	eachLocal(f, tailsOf(f.SectionNames()), f.SectionName, func(d, name int32, l ptx.LocalName) { visit(d, name, l.Off) })
 }
 
 // plainPlan holds the places of the names in one function that its debug information

@@ -1,7 +1,6 @@
 package ptx
 
 import (
-	"bytes"
 	"slices"
 	"sort"
 	"strconv"
@@ -80,21 +79,14 @@ func (e *LineEditor) SelfContained(span diag.Span) bool {
 		return true
 	}
 	before := make(map[LocPlace]bool, len(locs)/4)
-	last, at := LocPlace{File: -1}, LocPlace{File: -1} // the last one in before, and found there
 	for i := range locs {
 		loc := &locs[i]
-		if loc.Inlining != nil && loc.InlinedAt != at {
-			if at = loc.InlinedAt; !before[at] {
-				if _, ok := e.inlinedAt(loc); ok {
-					return false
-				}
-				at.File = -1
+		if loc.Inlining != nil && !before[loc.InlinedAt] {
+			if _, ok := e.inlinedAt(loc); ok {
+				return false
 			}
 		}
-		if loc.LocPlace != last {
-			last = loc.LocPlace
-			before[last] = true
-		}
+		before[loc.LocPlace] = true
 	}
 	return true
 }
@@ -103,9 +95,8 @@ func (e *LineEditor) SelfContained(span diag.Span) bool {
 func (e *LineEditor) Edits(edits []Edit, span diag.Span) []Edit {
 	first, end := e.Module.LocsIn(span)
 	edits = slices.Grow(edits, 2*(end-first))
-	var s speller
 	for i := first; i < end; i++ {
-		edits = e.line(edits, i, &s)
+		edits = e.line(edits, i)
 	}
 	return edits
 }
@@ -120,20 +111,19 @@ func (e *LineEditor) Next(edits []Edit, span diag.Span) []Edit {
 		}
 		return e.Edits(edits, span)
 	}
-	var s speller
 	for i := first; i < end; i++ {
 		if text := e.missing(i, i == first); text != "" {
 			edits = append(edits, Edit{Span: diag.Span{Off: e.Module.Locs[i].Span.Off}, Text: text})
 		}
 		e.add(i, i+1)
-		edits = e.line(edits, i, &s)
+		edits = e.line(edits, i)
 	}
 	return edits
 }
 
 // line rewrites one .loc. It drops the .loc if the module does not declare the file,
 // because in the output the number may belong to another module's file.
-func (e *LineEditor) line(edits []Edit, i int, s *speller) []Edit {
+func (e *LineEditor) line(edits []Edit, i int) []Edit {
 	loc := &e.Module.Locs[i]
 	n, ok := e.Names.FileIndex(loc.File)
 	if !ok {
@@ -143,13 +133,13 @@ func (e *LineEditor) line(edits []Edit, i int, s *speller) []Edit {
 		return append(edits, e.Module.Erase(loc.Span))
 	}
 	if n != loc.File {
-		edits = append(edits, Edit{Span: loc.FileSpan, Text: s.spell(n)})
+		edits = append(edits, Edit{Span: loc.FileSpan, Text: strconv.FormatInt(n, 10)})
 	}
 	if loc.Inlining == nil {
 		return edits
 	}
 	n, ok = e.Names.FileIndex(loc.InlinedAt.File)
-	label, kept := s.label(e, loc)
+	label, kept := e.Names.InlinedLabel(loc)
 	if !ok || !kept {
 		return append(edits, e.Module.Erase(loc.Tail))
 	}
@@ -157,7 +147,7 @@ func (e *LineEditor) line(edits []Edit, i int, s *speller) []Edit {
 		edits = append(edits, Edit{Span: loc.FunctionSpan, Text: label})
 	}
 	if n != loc.InlinedAt.File {
-		edits = append(edits, Edit{Span: loc.Inlined, Text: s.spell(n)})
+		edits = append(edits, Edit{Span: loc.Inlined, Text: strconv.FormatInt(n, 10)})
 	}
 	return edits
 }
@@ -188,40 +178,11 @@ func (e *LineEditor) missing(i int, first bool) string {
 		place.File, _ = e.Names.FileIndex(place.File)
 		at = &place
 	}
-	var s speller
-	text := e.Inlined.Repeat(chain, at, func(i int) []Edit { return e.line(nil, i, &s) })
+	text := e.Inlined.Repeat(chain, at, func(i int) []Edit { return e.line(nil, i) })
 	for _, i := range chain {
 		e.add(i, i+1)
 	}
 	return text
-}
-
-// speller returns the text of an index or a label. Most lines have those of the line before
-// them.
-type speller struct {
-	index int64
-	text  string
-
-	labelled *Loc // has label
-	inlined  string
-	kept     bool
-}
-
-// label returns LineNames.InlinedLabel.
-func (s *speller) label(e *LineEditor, loc *Loc) (label string, ok bool) {
-	src := e.Module.Src
-	if s.labelled == nil || s.labelled.Addend != loc.Addend || !bytes.Equal(src.Bytes(s.labelled.Function), src.Bytes(loc.Function)) {
-		s.labelled = loc
-		s.inlined, s.kept = e.Names.InlinedLabel(loc)
-	}
-	return s.inlined, s.kept
-}
-
-func (s *speller) spell(index int64) string {
-	if index != s.index {
-		s.index, s.text = index, strconv.FormatInt(index, 10)
-	}
-	return s.text
 }
 
 // InlinedLines finds the lines of a module that others are inlined at. ptxas refuses an

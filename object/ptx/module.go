@@ -178,11 +178,6 @@ func (m *Module) SectionNameHashed(hash uint64, name string) int32 {
 // SectionNameHash returns hashed.String of the name with a number in SectionNames.
 func (m *Module) SectionNameHash(n int32) uint64 { return m.sectionNames.table.Hash(n) }
 
-// NameIs reports whether the name at a place of the text is this one.
-func (m *Module) NameIs(off int32, name string) bool {
-	return string(m.Src.Bytes(m.nameSpan(off))) == name
-}
-
 // Lookup returns the ID of a module-scope name, if the module has it.
 func (m *Module) Lookup(name string) (NameID, bool) { return m.LookupHashed(hashed.String(name), name) }
 
