@@ -236,7 +236,6 @@ var inLine = regexp.MustCompile(`, line \d+`)
 func writeGPU(w io.Writer, name string, units []unit, launch launcher, opt ptxsim.Options, variants []variant, outputs [][]unit) {
 	modules, err := parse(units)
 	must(err)
-	opt.Trace = true
 	m, err := ptxsim.New(opt, modules...)
 	must(err)
 	linkage := external(units)

@@ -137,7 +137,6 @@ func run(units []unit, launch launcher, opt ptxsim.Options) (o outcome) {
 	if err != nil {
 		return outcome{err: err}
 	}
-	opt.Trace = true
 	m, err := ptxsim.New(opt, modules...)
 	if err != nil {
 		return outcome{err: err}

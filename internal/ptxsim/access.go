@@ -23,7 +23,7 @@ type memory struct {
 func (r *reader) space() space {
 	word := r.takeIf(func(w string) bool {
 		base, _, _ := strings.Cut(w, "::")
-		return slices.Contains(spaceNames[global:], base)
+		return slices.Contains(spaceNames[1:], base)
 	})
 	base, part, _ := strings.Cut(word, "::")
 	r.failIf(!slices.Contains([]string{"", "entry", "func", "cta"}, part), "%s is not supported", word)
@@ -101,9 +101,7 @@ func (r *reader) loadOrStore() {
 	r.in.kind, r.in.mem, r.in.run = kRun, mem, doLoad
 	translate := func(o ptx.Operand, t typ) operand {
 		reg, width := r.dest(o, 0)
-		if reg >= 0 && (width < t.bits || width == 1) {
-			r.fail("register %s has %d bits, the type %d", r.operandText(o), width, t.bits)
-		}
+		r.failIf(reg >= 0 && (width < t.bits || width == 1), "register %s has %d bits, the type %d", r.operandText(o), width, t.bits)
 		return operand{kind: opReg, reg: reg, val: mask(width)}
 	}
 	if !isLoad {
@@ -139,7 +137,7 @@ func doStore(t *thread, in *instr) {
 	for i := range mem.lanes {
 		store(b[i*n:i*n+n], t.get(&mem.lanes[i]))
 	}
-	if o != nil && t.m.opt.Trace {
+	if o != nil {
 		t.record("st", mem, o, append([]byte(nil), b...))
 	}
 }
@@ -215,13 +213,10 @@ func (r *reader) addressOperand(o ptx.Operand, t typ, in space) {
 		return
 	}
 	a := r.location(o)
-	if in != generic && a.fixed != in {
-		r.fail("%s is in %s", r.operandText(o), a.fixed)
-	}
+	r.failIf(in != generic && a.fixed != in, "%s is in %s", r.operandText(o), a.fixed)
 	if a.slot != nil && a.fixed == param {
-		if li := r.mustLocal(o.First); r.c.Locals[li].Kind != ptx.Parameter {
-			r.fail("the address of %s, an argument of a call, cannot be taken", a.slot.name)
-		}
+		li := r.mustLocal(o.First)
+		r.failIf(r.c.Locals[li].Kind != ptx.Parameter, "the address of %s, an argument of a call, cannot be taken", a.slot.name)
 		a.slot.addressed = true
 	}
 	r.in.src[0] = a.base

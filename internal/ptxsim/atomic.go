@@ -10,7 +10,7 @@ func (r *reader) atomic() {
 	r.take(".noftz")
 	t := r.typ()
 	mem.t, mem.size, mem.op = t, t.bits/8, op[min(1, len(op)):]+t.word
-	mem.fn = atomics(op, t)
+	mem.fn = atomic(op, t)
 	mem.flush = op == ".add" && t.format() == f32 && t.float() && mem.space == global
 	r.failIf((op == ".cas" || op == ".exch") && !result, "red.%s", mem.op)
 	r.failIf(mem.fn == nil, "%s.%s is not supported", r.op, mem.op)
@@ -48,7 +48,7 @@ func doAtomic(t *thread, in *instr) {
 	} else {
 		store(b, mem.fn(old, x, y))
 	}
-	if o != nil && t.m.opt.Trace {
+	if o != nil {
 		value := make([]byte, mem.size, 2*mem.size)
 		store(value, x)
 		if mem.op[0] == 'c' {
@@ -60,48 +60,42 @@ func doAtomic(t *thread, in *instr) {
 	t.set(in.dst, old)
 }
 
-// atomics returns the new value of an atomic operation on a type, or nil.
-func atomics(op string, t typ) aluFunc {
-	switch op {
-	case ".exch":
-		return func(_, b, _ uint64) uint64 { return b }
-	case ".cas":
-		return func(old, b, c uint64) uint64 {
-			if old == b {
-				return c
-			}
-			return old
+// atomics are the atomic operations on integers that do not depend on the type.
+var atomics = map[string]aluFunc{
+	".exch": func(_, b, _ uint64) uint64 { return b },
+	".and":  func(old, b, _ uint64) uint64 { return old & b },
+	".or":   func(old, b, _ uint64) uint64 { return old | b },
+	".xor":  func(old, b, _ uint64) uint64 { return old ^ b },
+	".add":  func(old, b, _ uint64) uint64 { return old + b },
+	".cas": func(old, b, c uint64) uint64 {
+		if old == b {
+			return c
 		}
-	case ".and":
-		return func(old, b, _ uint64) uint64 { return old & b }
-	case ".or":
-		return func(old, b, _ uint64) uint64 { return old | b }
-	case ".xor":
-		return func(old, b, _ uint64) uint64 { return old ^ b }
-	case ".inc":
-		return func(old, b, _ uint64) uint64 {
-			if old >= b {
-				return 0
-			}
-			return old + 1
+		return old
+	},
+	".inc": func(old, b, _ uint64) uint64 {
+		if old >= b {
+			return 0
 		}
-	case ".dec":
-		return func(old, b, _ uint64) uint64 {
-			if old == 0 || old > b {
-				return b
-			}
-			return old - 1
+		return old + 1
+	},
+	".dec": func(old, b, _ uint64) uint64 {
+		if old == 0 || old > b {
+			return b
 		}
-	case ".add":
-		if t.float() {
-			return halves(t, arithmetic("add", floatMods{t: t}))
-		}
-		return func(old, b, _ uint64) uint64 { return old + b }
-	case ".min", ".max":
-		if t.float() {
-			return halves(t, floatMinMax(op[1:], t.format(), false, false))
-		}
+		return old - 1
+	},
+}
+
+// atomic returns the new value of an atomic operation on a type, or nil.
+func atomic(op string, t typ) aluFunc {
+	switch minimum := op == ".min" || op == ".max"; {
+	case op == ".add" && t.float():
+		return halves(t, arithmetic("add", floatMods{t: t}))
+	case minimum && t.float():
+		return halves(t, floatMinMax(op[1:], t.format(), false, false))
+	case minimum:
 		return minMax(op[1:], t)
 	}
-	return nil
+	return atomics[op]
 }

@@ -65,13 +65,11 @@ func (m *Machine) run(entry string, grid Grid, args []any) {
 		size *= grid.Threads[i]
 	}
 	failLaunchIf(size > 1024, "", "a block of %d threads", size)
-	if m.opt.Trace {
-		call := Launched{Entry: entry, Grid: grid}
-		for _, a := range args {
-			call.Args = append(call.Args, bytesOf(a))
-		}
-		m.Launches = append(m.Launches, call)
+	call := Launched{Entry: entry, Grid: grid}
+	for _, a := range args {
+		call.Args = append(call.Args, bytesOf(a))
 	}
+	m.Launches = append(m.Launches, call)
 	m.launch++
 	m.steps = 0
 	var blocks []*block

@@ -46,9 +46,7 @@ func (r *reader) leave() {
 
 func (r *reader) label(token int32) int32 {
 	li, ok := r.c.Reference(int(token)).Local()
-	if !ok || r.locals[li].kind < ptx.CodeLabel {
-		r.fail("%s is not a label", r.text(token))
-	}
+	r.failIf(!ok || r.locals[li].kind < ptx.CodeLabel, "%s is not a label", r.text(token))
 	return li
 }
 
@@ -133,16 +131,12 @@ func (r *reader) call() {
 	}
 	if id, ok := r.c.Reference(int(target.First)).Name(); ok {
 		c.sym = r.f.mod.symbols[id]
-		if c.sym == nil || c.sym.kind == ptx.Variable {
-			r.fail("%s is not a function", r.text(target.First))
-		}
+		r.failIf(c.sym == nil || c.sym.kind == ptx.Variable, "%s is not a function", r.text(target.First))
 		return
 	}
 	c.target.kind = opReg
 	c.target.reg, _ = r.registerAt(target.First, 64)
-	if proto == nil && len(ops) != 1 { // not through .calltargets
-		r.fail("indirect call without a prototype")
-	}
+	r.failIf(proto == nil && len(ops) != 1, "indirect call without a prototype") // nor through .calltargets
 	c.proto = proto
 }
 

@@ -38,9 +38,7 @@ func (r *reader) cvt() {
 		fn = floatToFloat(d, s, mode, toInteger, ftz, sat, relu)
 	}
 	reg, width := r.dest(r.ops[0], 0)
-	if width < d.bits || width == 1 || d.float() && width != d.bits {
-		r.fail("register %s has %d bits, the type %d", r.operandText(r.ops[0]), width, d.bits)
-	}
+	r.failIf(width < d.bits || width == 1 || d.float() && width != d.bits, "register %s has %d bits, the type %d", r.operandText(r.ops[0]), width, d.bits)
 	r.in.dst, r.in.mask = reg, mask(width)
 	if d.float() {
 		r.in.mask = mask(d.bits)

@@ -165,54 +165,40 @@ func sum(a, b float64) float64 {
 	return odd(s, float64(a-float64(s-bb))+float64(b-bb))
 }
 
-// nearest computes an operation in f64. Its result can be rounded again to nearest in the
+// operations are computed in f64, for a result that can be rounded again to nearest in the
 // format: f64 has more than twice the digits of the others, and a sum with a product is
-// rounded to odd.
-func nearest(op string, f format, a, b, c float64) float64 {
-	switch op {
-	case "add":
-		return a + b
-	case "sub":
-		return a - b
-	case "mul":
-		return a * b
-	case "div":
-		return a / b
-	case "fma":
+// rounded to odd. exact changes x to the result of one on finite numbers.
+var operations = map[string]struct {
+	nearest func(f format, a, b, c float64) float64
+	exact   func(x, y, z *big.Float) *big.Float
+}{
+	"add": {func(_ format, a, b, _ float64) float64 { return a + b }, func(x, y, _ *big.Float) *big.Float { return x.Add(x, y) }},
+	"sub": {func(_ format, a, b, _ float64) float64 { return a - b }, func(x, y, _ *big.Float) *big.Float { return x.Sub(x, y) }},
+	"mul": {func(_ format, a, b, _ float64) float64 { return a * b }, func(x, y, _ *big.Float) *big.Float { return x.Mul(x, y) }},
+	"div": {func(_ format, a, b, _ float64) float64 { return a / b }, func(x, y, _ *big.Float) *big.Float { return x.Quo(x, y) }},
+	"fma": {func(f format, a, b, c float64) float64 {
 		if f == f64 {
 			return math.FMA(a, b, c)
 		}
 		return sum(float64(a*b), c)
-	}
-	return math.Sqrt(a)
+	}, func(x, y, z *big.Float) *big.Float { return x.Add(x.Mul(x, y), z) }},
+	"sqrt": {func(_ format, a, _, _ float64) float64 { return math.Sqrt(a) },
+		// Package big finds roots with few digits in this mode only.
+		func(x, _, _ *big.Float) *big.Float { return x.SetMode(big.ToNearestEven).Sqrt(x) }},
 }
 
-// exact returns the result of an operation on finite numbers, or its first 5000 bits: a
-// quotient or root that does not end there has other bits than 0 after the first 64.
-func exact(op string, a, b, c float64) *big.Float {
-	number := func(v float64) *big.Float { return new(big.Float).SetPrec(5000).SetMode(big.ToZero).SetFloat64(v) }
-	x, y := number(a), number(b)
-	switch op {
-	case "add":
-		return x.Add(x, y)
-	case "sub":
-		return x.Sub(x, y)
-	case "mul":
-		return x.Mul(x, y)
-	case "div":
-		return x.Quo(x, y)
-	case "fma":
-		return x.Add(x.Mul(x, y), number(c))
-	}
-	return x.SetMode(big.ToNearestEven).Sqrt(x) // package big finds roots with few digits in this mode only
+// number returns a number of 5000 bits: a quotient or root that does not end there has other
+// bits than 0 after the first 64.
+func number(v float64) *big.Float {
+	return new(big.Float).SetPrec(5000).SetMode(big.ToZero).SetFloat64(v)
 }
 
 // directed rounds the result of an operation on finite numbers.
 func directed(op string, f format, a, b, c float64, mode rounding) uint64 {
-	x := exact(op, a, b, c)
+	x := operations[op].exact(number(a), number(b), number(c))
 	if x.Sign() == 0 {
 		if op == "mul" || op == "div" || op == "sqrt" {
-			return f.round(nearest(op, f, a, b, c), mode)
+			return f.round(operations[op].nearest(f, a, b, c), mode)
 		}
 		// Two zeros with one sign keep it; other sums are -0 in one mode.
 		product, term := a, b
@@ -239,10 +225,10 @@ func finite(list ...float64) bool {
 
 // arithmetic returns an operation of up to three values. Those that it does not have are 0.
 func arithmetic(op string, m floatMods) aluFunc {
-	f, mode := m.t.format(), m.mode
+	f, mode, nearest := m.t.format(), m.mode, operations[op].nearest
 	return f.flushing(m.ftz, func(a, b, c uint64) uint64 {
 		x, y, z := f.value(a), f.value(b), f.value(c)
-		n := nearest(op, f, x, y, z)
+		n := nearest(f, x, y, z)
 		v := f.round(n, mode)
 		if mode != toNearest && finite(x, y, z) && n == n && !(op == "div" && y == 0) {
 			v = directed(op, f, x, y, z, mode)

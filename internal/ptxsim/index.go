@@ -27,9 +27,7 @@ func (r *reader) index(o ptx.Operand) (x index) {
 	at, end := o.First+2, o.End-1
 	e := r.expr("index", o, at, end)
 	if n, bits, ok := r.anyRegister(at); ok {
-		if bits != 32 && bits != 64 {
-			r.fail("register %s has %d bits and cannot be an index", r.text(at), bits)
-		}
+		r.failIf(bits != 32 && bits != 64, "register %s has %d bits and cannot be an index", r.text(at), bits)
 		x.reg = operand{kind: opReg, reg: n}
 		if e.at++; e.at < end && !e.take('+') { // x[r-1] is not valid
 			e.fail("'+' expected")
@@ -59,17 +57,13 @@ func (r *reader) scale(token int32) uint64 {
 			found = d
 		}
 	}
-	if found == nil {
-		r.fail("%s is not declared before %s", r.text(token), r.f.name)
-	}
+	r.failIf(found == nil, "%s is not declared before %s", r.text(token), r.f.name)
 	return r.step(found.Type, token)
 }
 
 func (r *reader) step(t ptx.Type, token int32) uint64 {
-	switch {
-	case !t.Array:
-		r.fail("index on %s, which is not an array", r.text(token))
-	case t.Unsized:
+	r.failIf(!t.Array, "index on %s, which is not an array", r.text(token))
+	if t.Unsized {
 		return 1
 	}
 	return uint64(ptx.TypeSize(t.Word))

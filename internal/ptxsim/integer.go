@@ -66,17 +66,11 @@ func (r *reader) carrying(set, use, sub bool, n int, product aluFunc) {
 // addCarry returns a+b+carry or a-b-carry of n bits, and the carry out.
 func addCarry(a, b, carry uint64, n int, sub bool) (v, out uint64) {
 	if sub {
-		if n == 64 {
-			return bits.Sub64(a, b, carry)
-		}
-		d := a - b - carry
-		return d & mask(n), d >> 63
+		v, out = bits.Sub64(a, b, carry)
+		return v & mask(n), out
 	}
-	if n == 64 {
-		return bits.Add64(a, b, carry)
-	}
-	s := a + b + carry
-	return s & mask(n), s >> n & 1
+	v, out = bits.Add64(a, b, carry)
+	return v & mask(n), out | v>>n
 }
 
 // product returns the low and high halves of the product of integers of a type.

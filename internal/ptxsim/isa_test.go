@@ -200,7 +200,7 @@ func TestISAOperands(t *testing.T) {
 			}
 		}
 		text := isaHeader + c.entry("e", false)
-		m := machine(t, ptxsim.Options{Trace: true}, read(t, "isa.ptx", text))
+		m := machine(t, ptxsim.Options{}, read(t, "isa.ptx", text))
 		var in []byte
 		for range threads {
 			operands := make([]byte, isaBytes)

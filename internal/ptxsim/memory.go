@@ -32,29 +32,24 @@ type space uint8
 
 const (
 	generic space = iota
-	global
-	constant
-	shared
 	local
+	shared
+	constant
 	param
+	global
 )
 
-var spaceNames = [...]string{"", ".global", ".const", ".shared", ".local", ".param"}
+var spaceNames = [...]string{"", ".local", ".shared", ".const", ".param", ".global"}
 
 func (s space) String() string { return spaceNames[s] }
 
-// window returns the window of a space in generic addresses.
-func (s space) window() uint64 {
-	return [...]uint64{0, 0, constWindow, sharedWindow, localWindow, paramWindow}[s]
-}
-
-// windowSpaces are the state spaces of the windows, by the upper byte of an address.
-var windowSpaces = [...]space{global, local, shared, constant, param}
+// window returns the window of a space in generic addresses: its number is the upper byte.
+func (s space) window() uint64 { return uint64(s%global) << 56 }
 
 // spaceAt returns the state space of a generic address.
 func spaceAt(addr uint64) space {
-	if w := addr >> 56; w < uint64(len(windowSpaces)) {
-		return windowSpaces[w]
+	if s := space(addr >> 56); s > generic && s < global {
+		return s
 	}
 	return global
 }

@@ -22,9 +22,8 @@ func (r *reader) vectorRegister(o ptx.Operand) (regs []int32, bits int) {
 // their number. wide accepts wider registers. It returns nil for other operands.
 func (r *reader) elements(o ptx.Operand, element func(n int) typ, wide bool, translate func(ptx.Operand, typ) operand) (list []operand) {
 	if regs, bits := r.vectorRegister(o); regs != nil {
-		if t := element(len(regs)); bits != t.bits && !(wide && bits > t.bits) {
-			r.fail("elements of %s have %d bits, not %d", r.operandText(o), bits, t.bits)
-		}
+		t := element(len(regs))
+		r.failIf(bits != t.bits && !(wide && bits > t.bits), "elements of %s have %d bits, not %d", r.operandText(o), bits, t.bits)
 		for _, n := range regs {
 			list = append(list, operand{kind: opReg, reg: n, val: mask(bits)})
 		}
@@ -61,9 +60,8 @@ func (r *reader) mov() {
 		reg, _ := r.dest(o, t.bits)
 		return operand{kind: opReg, reg: reg}
 	})
-	if n := len(srcs); vector != "" && n != int(vector[2]-'0') || n > 0 && len(dsts) > 0 && n != len(dsts) {
-		r.fail("mov%s%s of %d and %d elements", vector, t.word, n, len(dsts))
-	}
+	n := len(srcs)
+	r.failIf(vector != "" && n != int(vector[2]-'0') || n > 0 && len(dsts) > 0 && n != len(dsts), "mov%s%s of %d and %d elements", vector, t.word, n, len(dsts))
 	if len(srcs) > 0 && len(dsts) > 0 { // element by element
 		r.in.run = func(t *thread, in *instr) {
 			values := make([]uint64, len(srcs))

@@ -196,12 +196,10 @@ type address struct {
 func (r *reader) address(o ptx.Operand) address {
 	if o.Shape == ptx.Address {
 		parts := r.c.Elements(o)
-		if len(parts) != 1 {
-			r.fail("address %s is not supported", r.operandText(o))
-		}
+		r.failIf(len(parts) != 1, "address %s is not supported", r.operandText(o))
 		o = parts[0]
-	} else if !r.indexed(o) {
-		r.fail("%s is not an address", r.operandText(o))
+	} else {
+		r.failIf(!r.indexed(o), "%s is not an address", r.operandText(o))
 	}
 	return r.location(o)
 }
@@ -210,9 +208,7 @@ func (r *reader) address(o ptx.Operand) address {
 func (r *reader) location(o ptx.Operand) (a address) {
 	if r.indexed(o) {
 		a, ok := r.named(o.First)
-		if !ok {
-			r.fail("index on %s, which is not an array", r.text(o.First))
-		}
+		r.failIf(!ok, "index on %s, which is not an array", r.text(o.First))
 		if a.index = r.index(o); a.index.reg.kind == opConst {
 			a.off = a.index.bytes(nil)
 		}
@@ -220,9 +216,7 @@ func (r *reader) location(o ptx.Operand) (a address) {
 	}
 	rest := o.First + 1
 	if n, bits, ok := r.anyRegister(o.First); ok {
-		if bits != 64 && bits != 32 {
-			r.fail("register %s has %d bits and cannot be an address", r.text(o.First), bits)
-		}
+		r.failIf(bits != 64 && bits != 32, "register %s has %d bits and cannot be an address", r.text(o.First), bits)
 		a = address{base: operand{kind: opReg, reg: n}, size: -1}
 	} else if a, ok = r.named(o.First); !ok {
 		rest, a.size = o.First, -1

@@ -58,8 +58,6 @@ type Options struct {
 	// Steps limits the instructions of one launch, summed over threads; 0 means
 	// 200 million.
 	Steps int64
-	// Trace records stores to global memory in Machine.Stores, and Machine.Launches.
-	Trace bool
 	// Sparse gives every address of global memory that is in no object zeroed memory when
 	// it is first accessed, and rounds misaligned addresses of global memory down.
 	Sparse bool
@@ -74,11 +72,11 @@ const (
 // concurrent use.
 type Machine struct {
 	// Stores are the stores, atomic operations and reductions to global memory and
-	// buffers, in the order of execution, if Options.Trace is set.
+	// buffers, in the order of execution.
 	Stores []Store
 	// Prints are the calls of vprintf, in the order of execution.
 	Prints []Print
-	// Launches are the arguments of Launch, if Options.Trace is set.
+	// Launches are the arguments of Launch.
 	Launches []Launched
 
 	opt      Options
@@ -104,7 +102,7 @@ type Object struct {
 	Name  string // of a static object of a function: function.name
 	Space string // ".global", ".const", ".shared", ".param", ".local" or "heap"
 	Data  []byte
-	First []byte // the contents of a buffer before the first launch, if Options.Trace is set
+	First []byte // the contents of a buffer before the first launch
 
 	addr  uint64 // in its state space
 	size  int64
@@ -186,10 +184,7 @@ func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 // Alloc makes a buffer in global memory with these contents and alignment. The name
 // identifies it in Stores.
 func (m *Machine) Alloc(name string, data []byte, align int64) *Object {
-	o := &Object{Name: name, Space: ".global", Data: data, size: int64(len(data)), align: align}
-	if m.opt.Trace {
-		o.First = bytes.Clone(data)
-	}
+	o := &Object{Name: name, Space: ".global", Data: data, First: bytes.Clone(data), size: int64(len(data)), align: align}
 	m.place(o)
 	return o
 }

@@ -287,12 +287,8 @@ func (r *reader) register(id ptx.RegisterID) int32 {
 // 0 accepts any width.
 func (r *reader) registerAt(token int32, bits int) (n int32, width int) {
 	n, have, ok := r.anyRegister(token)
-	if !ok {
-		r.fail("%s is not a register", r.text(token))
-	}
-	if bits != 0 && have != bits {
-		r.fail("register %s has %d bits, not %d", r.text(token), have, bits)
-	}
+	r.failIf(!ok, "%s is not a register", r.text(token))
+	r.failIf(bits != 0 && have != bits, "register %s has %d bits, not %d", r.text(token), have, bits)
 	return n, have
 }
 

@@ -184,7 +184,7 @@ func TestPattern(t *testing.T) {
 // TestSparse checks memory outside all objects, and misaligned addresses.
 func TestSparse(t *testing.T) {
 	text := ".global .align 4 .b8 g[6];\n" + kernel("add.u64 %d1, %out, 70000; st.global.u32 [%d1+2], 5; ld.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1+4000]; add.u32 %r1, %r1, %r2; mov.u64 %d2, 33; st.u8 [%d2], 6; ld.global.u16 %h1, [%d2]; cvt.u32.u16 %r2, %h1; add.u32 %r1, %r1, %r2; mov.u64 %d3, g; st.global.u32 [%d3+5], 7;")
-	m, got, err := run(t, ptxsim.Options{Sparse: true, Trace: true}, 1, text)
+	m, got, err := run(t, ptxsim.Options{Sparse: true}, 1, text)
 	if err != nil || got[0] != 5+6<<8 {
 		t.Errorf("%d %v", got[0], err)
 	}
@@ -201,7 +201,7 @@ func TestTrace(t *testing.T) {
 	body := kernel("mov.u32 %r1, 5; st.global.v2.u32 [g+8], {%r1, %t}; red.global.add.u32 [g], 2; mov.u64 %d1, g; st.global.u64 [p], %d1;")
 	var last string
 	for _, more := range []string{"", ".global .u32 other;\n"} {
-		m, _, err := run(t, ptxsim.Options{Trace: true}, 2, more+".global .align 8 .u32 g[4];\n.global .u64 p;\n"+body)
+		m, _, err := run(t, ptxsim.Options{}, 2, more+".global .align 8 .u32 g[4];\n.global .u64 p;\n"+body)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -141,20 +141,18 @@ func shflSource(mode string, lane, b, c uint32) (j uint32, ok bool) {
 	b &= 31
 	clamp, seg := c&31, c>>8&31
 	maxLane := lane&seg | clamp&^seg
-	minLane := lane & seg
 	switch mode {
 	case ".up":
 		j = lane - b
-		ok = int32(j) >= int32(maxLane)
 	case ".down":
 		j = lane + b
-		ok = j <= maxLane
 	case ".bfly":
 		j = lane ^ b
-		ok = j <= maxLane
 	default:
-		j = minLane | b&^seg
-		ok = j <= maxLane
+		j = lane&seg | b&^seg
+	}
+	if ok = j <= maxLane; mode == ".up" {
+		ok = int32(j) >= int32(maxLane)
 	}
 	if !ok {
 		j = lane
@@ -207,7 +205,7 @@ func (r *reader) redux() {
 	r.failIf(t.float(), "redux of %s is not supported", t.word)
 	r.warp(true, t)
 	r.result(32)
-	fn := atomics(op, t)
+	fn := atomic(op, t)
 	r.in.warp.do = func(lanes *lanes, _ *thread) (v, _ uint64) {
 		first := true
 		for _, t := range lanes {

@@ -20,7 +20,7 @@ type outcome struct {
 
 // run runs entry k with several threads.
 func run(seed int32, modules ...*ptx.Module) (outcome, error) {
-	machine, err := ptxsim.New(ptxsim.Options{Trace: true, Steps: 2e6}, modules...)
+	machine, err := ptxsim.New(ptxsim.Options{Steps: 2e6}, modules...)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -19,7 +19,7 @@ type Variant struct {
 	Modules [][]byte
 }
 
-// Write writes the launches of a machine, whose Options.Trace is set, and the contents of its buffers and of the
+// Write writes the launches of a machine, and the contents of its buffers and of the
 // objects in .global that compare selects after them. Where an address is, the GPU may have another.
 func Write(w io.Writer, name string, m *ptxsim.Machine, compare func(*ptxsim.Object) bool, variants []Variant) error {
 	var b bytes.Buffer
