@@ -118,7 +118,6 @@ func (t *thread) free(c *call) {
 		t.fail("free of %s, which is not from malloc", t.describe(generic, addr))
 	}
 	o.freed = true
-	t.m.last = nil
 }
 
 // bytesOf returns an argument of Launch in memory.

@@ -42,7 +42,6 @@ type function struct {
 	entry     window // the parameters of an entry
 	size      uint64 // of the frame
 	align     int64
-	free      []*frame
 }
 
 // slot is an object in the frame of a function.

@@ -144,15 +144,10 @@ func (m *Machine) place(o *Object) {
 
 // objectAt returns the global object that holds an address, or nil.
 func (m *Machine) objectAt(addr uint64) *Object {
-	if o := m.last; o != nil && addr-o.addr < uint64(o.size) {
+	if o := m.global.at(addr); o != nil && !o.freed {
 		return o
 	}
-	o := m.global.at(addr)
-	if o == nil || o.freed {
-		return nil
-	}
-	m.last = o
-	return o
+	return nil
 }
 
 // pageSize is the size of the objects that Options.Sparse makes.

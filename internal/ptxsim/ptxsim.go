@@ -85,7 +85,6 @@ type Machine struct {
 	objects  []*Object // .global objects, buffers and heap blocks, in order
 	global   banked
 	constant banked               // .const
-	last     *Object              // the object of the latest access
 	pages    map[uint64]*Object   // see Options.Sparse
 	shared   window               // .shared, without dynamic memory
 	dynamic  *Object              // dynamic shared memory: its alignment and start

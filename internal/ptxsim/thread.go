@@ -1,6 +1,9 @@
 package ptxsim
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // kind says how an instruction is executed.
 type kind uint8
@@ -104,17 +107,8 @@ func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 		failLaunchIf(t.frame == nil, f.name, "stack overflow: %d bytes", end)
 		t.fail("stack overflow: %d calls, %d bytes", len(t.frames), end)
 	}
-	var fr *frame
-	if n := len(f.free); n > 0 {
-		fr = f.free[n-1]
-		f.free = f.free[:n-1]
-	} else {
-		fr = &frame{fn: f, regs: make([]uint64, f.registers)}
-	}
-	copy(fr.regs, f.fill)
-	fr.pc, fr.base, fr.site, fr.dynamic = 0, base, site, fr.dynamic[:0]
 	t.fill(base, end)
-	return fr
+	return &frame{fn: f, regs: slices.Clone(f.fill), base: base, site: site}
 }
 
 // fill gives .local memory that is not initialised its pattern.
@@ -144,8 +138,6 @@ func (t *thread) push(f *frame) {
 
 // pop ends the innermost activation.
 func (t *thread) pop() {
-	f := t.frame
-	f.fn.free = append(f.fn.free, f)
 	t.frames = t.frames[:len(t.frames)-1]
 	t.frame, t.regs = nil, nil
 	if n := len(t.frames); n > 0 {
