@@ -144,7 +144,6 @@ func SectionLocals(f *object.File, visit func(d, name, off int32)) {
 type plainPlan struct {
 	DeclID
 	names  []int32 // in the list of looked-up names
-	count  int     // of names
 	places []ptx.NamePlace
 }
 
@@ -154,11 +153,10 @@ func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPla
 	const together = 32
 	var list []plainPlan
 	index := map[DeclID]int32{}
-	in := make([]int32, len(lookedUp)) // list, or -1
 	n := int32(-1)
 	for i := range lookedUp {
 		at := lookedUp[i].DeclID
-		if in[i] = -1; spellings.list[spellings.of[i]].alone || r.plans[at] != nil {
+		if spellings.list[spellings.of[i]].alone || r.plans[at] != nil {
 			continue
 		}
 		if n < 0 || list[n].DeclID != at { // else that of the last name
@@ -169,19 +167,7 @@ func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPla
 				list = append(list, plainPlan{DeclID: at})
 			}
 		}
-		in[i] = n
-		list[n].count++
-	}
-	names := make([]int32, 0, len(lookedUp))
-	for i := range list {
-		p := &list[i]
-		end := len(names) + p.count
-		p.names, names = names[len(names):len(names):end], names[:end]
-	}
-	for i, n := range in {
-		if n >= 0 {
-			list[n].names = append(list[n].names, int32(i))
-		}
+		list[n].names = append(list[n].names, int32(i))
 	}
 	codes := make([]*ptx.Code, len(list))
 	parallel.Chunks(context.Background(), len(list), together, r.jobs, "renaming", func(from, to int) {

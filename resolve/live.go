@@ -85,25 +85,23 @@ type selection struct {
 
 	names  hashed.Table // of the names that lazy units offer
 	wanted []wanted     // by number of the name
-	offers []offer
 }
 
 // wanted is a name that lazy units offer.
 type wanted struct {
-	name        string
-	first, last int32       // in offers
-	live        ptx.Linkage // of the definition in a live unit, Local if there is none; other definitions replace a .common one
-	asked       bool        // definition and common are set
+	name   string
+	offers []offer
+	live   ptx.Linkage // of the definition in a live unit, Local if there is none; other definitions replace a .common one
+	asked  bool        // definition and common are set
 	// definition is the first unit that defines the name .visible or .weak, common the
 	// first that defines it .common; -1 if there is none.
 	definition, common int32
 }
 
-// offer is one unit of the list of a name.
+// offer is a unit that offers a name.
 type offer struct {
 	unit    int32
 	linkage ptx.Linkage // Local if the unit must be asked
-	next    int32       // in offers, -1 at the end
 }
 
 type pull struct {
@@ -119,16 +117,12 @@ func newSelection(units []*object.Unit) *selection {
 			continue
 		}
 		u.Offers(func(name string, hash uint64, linkage ptx.Linkage) {
-			at := int32(len(l.offers))
-			l.offers = append(l.offers, offer{int32(i), linkage, -1})
 			n := l.find(name, hash)
 			if n < 0 {
-				l.names.Add(hash)
-				l.wanted = append(l.wanted, wanted{name: name, first: at, last: at, definition: -1, common: -1})
-				return
+				n = l.names.Add(hash)
+				l.wanted = append(l.wanted, wanted{name: name, definition: -1, common: -1})
 			}
-			w := &l.wanted[n]
-			l.offers[w.last].next, w.last = at, at
+			l.wanted[n].offers = append(l.wanted[n].offers, offer{int32(i), linkage})
 		})
 	}
 	return l
@@ -145,7 +139,7 @@ func (l *selection) add(unit int32) {
 	u := l.units[unit]
 	l.live[unit] = true
 	l.next = append(l.next, u)
-	if len(l.offers) == 0 {
+	if len(l.wanted) == 0 {
 		return // there is nothing to pull in
 	}
 	u.Definitions(func(name string, hash uint64, linkage ptx.Linkage) {
@@ -159,7 +153,7 @@ func (l *selection) add(unit int32) {
 
 // needs pulls in what a file needs.
 func (l *selection) needs(f *object.File) {
-	if len(l.offers) == 0 {
+	if len(l.wanted) == 0 {
 		return
 	}
 	for n, s := range f.Symbols {
@@ -180,8 +174,10 @@ func (l *selection) needs(f *object.File) {
 // ask finds the units whose definitions count.
 func (l *selection) ask(w *wanted) {
 	w.asked = true
-	for at := w.first; at >= 0 && w.definition < 0; at = l.offers[at].next {
-		o := l.offers[at]
+	for _, o := range w.offers {
+		if w.definition >= 0 {
+			break
+		}
 		if o.linkage == ptx.Local {
 			o.linkage = l.units[o.unit].Linkage(w.name)
 		}

@@ -189,11 +189,7 @@ func textureReference(f *object.File, name ptx.NameID) bool {
 
 // mention makes the symbols and lists their mentions.
 func (t *Table) mention() {
-	counts, mentions := t.symbols()
-	list := make([]object.ID, mentions)
-	for s := range t.Symbols {
-		t.Symbols[s].Mentions, list = list[:0:counts[s]], list[counts[s]:]
-	}
+	t.symbols()
 	first := make([]*ptx.Signature, len(t.Symbols))
 	for i, f := range t.Files {
 		for n, id := range t.of[i] {
@@ -213,9 +209,8 @@ func (t *Table) mention() {
 	}
 }
 
-// symbols makes the symbols, and sets that of each name. It returns the number of mentions
-// by symbol, and that of all.
-func (t *Table) symbols() (counts []int32, mentions int) {
+// symbols makes the symbols, and sets that of each name.
+func (t *Table) symbols() {
 	total, defined := 0, 0
 	for _, f := range t.Files {
 		total += len(f.Names)
@@ -227,7 +222,6 @@ func (t *Table) symbols() (counts []int32, mentions int) {
 	}
 	t.Symbols = make([]Symbol, 0, defined)
 	t.byName.Reserve(defined)
-	counts = make([]int32, 0, defined)
 	ids := make([]SymbolID, total)
 	for i, f := range t.Files {
 		var twins map[string]string
@@ -247,14 +241,10 @@ func (t *Table) symbols() (counts []int32, mentions int) {
 			if s == None {
 				s = SymbolID(t.byName.Add(hash))
 				t.Symbols = append(t.Symbols, Symbol{Name: name, Def: object.ID{File: -1}})
-				counts = append(counts, 0)
 			}
 			t.of[i][n] = s
-			counts[s]++
-			mentions++
 		}
 	}
-	return counts, mentions
 }
 
 // find returns the symbol of a name, or None.

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 
 	"ptxlink/internal/catch"
-	"ptxlink/internal/hashed"
 )
 
 // Index is the index of a package: the names that its members define, known without
@@ -32,7 +31,7 @@ type Index struct {
 	unfolded atomic.Int64 // total size of decompressed members, which MaxSize limits
 
 	count sync.Once
-	same  []int32 // by line: 1 for the first member of its name, 2 for the second
+	same  []int // by line: 1 for the first member of its name, 2 for the second
 }
 
 // Indexed is a member of a package that has not been read.
@@ -283,29 +282,16 @@ func (x *Index) member(m *Indexed) Member {
 // ends in #2.
 func (x *Index) memberName(name string, line int) string {
 	x.count.Do(func() {
-		// The name is the first field of a line.
-		first := func(line []byte) []byte {
-			name, _, _ := bytes.Cut(line, []byte(`,"offset":`))
-			return name
-		}
-		var seen hashed.Table
-		var latest []int32 // by number of a name: the last line with it
-		x.same = make([]int32, len(x.lines))
-		for i, line := range x.lines {
-			name := first(line)
-			hash := hashed.Bytes(name)
-			n := seen.Find(hash, func(n int32) bool { return bytes.Equal(first(x.lines[latest[n]]), name) })
-			if n < 0 {
-				n = seen.Add(hash)
-				latest = append(latest, int32(i))
-			}
-			x.same[i] = x.same[latest[n]] + 1
-			latest[n] = int32(i)
+		seen := make(map[string]int, len(x.lines))
+		for _, line := range x.lines {
+			name, _, _ := bytes.Cut(line, []byte(`,"offset":`)) // the first field
+			seen[string(name)]++
+			x.same = append(x.same, seen[string(name)])
 		}
 	})
 	full := x.name + "(" + name + ")"
 	if same := x.same[line]; same > 1 {
-		full += "#" + strconv.Itoa(int(same))
+		full += "#" + strconv.Itoa(same)
 	}
 	return full
 }
