@@ -2,6 +2,7 @@ package abicheck
 
 import (
 	"fmt"
+	"sync"
 
 	"ptxlink/abicheck/ctype"
 	"ptxlink/link/diag"
@@ -19,33 +20,25 @@ import (
 //  4. Alignments go up to 128 bytes.
 //  5. Textures, samplers and surfaces are passed to functions as 64-bit handles.
 func Conventions(t *resolve.Table, log *diag.Log) {
-	var suspects []resolve.DeclID // functions that convention must look at
-	for i, f := range t.Files {
+	for _, f := range t.Files {
 		if len(f.Calls) > 0 && f.Version.Less(ptx.Version{Major: 2}) {
 			log.Error(diag.NoABICalls, f.At(f.Calls[0].Target), fmt.Sprintf("call in PTX %s, which has no ABI calls", f.Version)).
 				Note(f.At(f.VersionSpan), "version here").
 				WithHelp("recompile the module for PTX 2.0 or later (PTX Interoperability 2)")
 		}
-		for d := range f.Decls {
-			if decl := &f.Decls[d]; decl.Kind == ptx.Func && !conventional(decl.Signature) {
-				suspects = append(suspects, resolve.DeclID{File: int32(i), Decl: int32(d)})
+	}
+	c, called := checker{t: t, log: log}, sync.OnceValue(func() [][]bool { return calledNames(t) })
+	for file, f := range t.Files {
+		for i := range f.Decls {
+			d := &f.Decls[i]
+			if d.Kind != ptx.Func {
+				continue
 			}
-		}
-	}
-	if len(suspects) == 0 {
-		return
-	}
-	called := calledNames(t)
-	for _, at := range suspects {
-		f := t.Files[at.File]
-		decl := &f.Decls[at.Decl]
-		isCalled := called[at.File][decl.Name] && f.Symbols[decl.Name].Decl == at.Decl
-		params, results := f.Params(decl), len(decl.Signature.Results)
-		for i := range params[results:] {
-			convention(f, decl, &params[results+i], isCalled, log)
-		}
-		for i := range params[:results] {
-			convention(f, decl, &params[i], isCalled && i > 0, log)
+			isCalled := func() bool { return called()[file][d.Name] && f.Symbols[d.Name].Decl == int32(i) }
+			results, n := len(d.Signature.Results), d.Signature.Len()
+			for at := range n {
+				c.convention(side{f, d}, (results+at)%n, isCalled) // the parameters first
+			}
 		}
 	}
 }
@@ -68,37 +61,26 @@ func calledNames(t *resolve.Table) [][]bool {
 	return called
 }
 
-// conventional reports whether convention has nothing to say of any function with the
-// signature.
-func conventional(s *ptx.Signature) bool {
-	for i := range s.Len() {
-		t := s.At(i)
-		usual := t.Word == ".b8" && t.Array || t.Word == ".b32" || t.Word == ".b64" || t.Word == ".f32" || t.Word == ".f64" || t.Word == ".u32" || t.Word == ".u64"
-		if !usual || t.Align > ctype.MaxParamAlign {
-			return false
-		}
-	}
-	return true
-}
-
-// convention checks a parameter, or the result of a function. narrow reports whether
-// an integer below 32 bits is an error.
-func convention(f *object.File, d *ptx.Decl, p *ptx.Param, narrow bool, log *diag.Log) {
-	name := func() string { return log.Name(f.Names[d.Name]) } // demangling is slow
+// convention checks a parameter or result of a function, an index of Signature.At. Where the
+// function is called, an integer below 32 bits is an error, except as its only result.
+func (c *checker) convention(s side, at int, called func() bool) {
+	p, log, plain := s.decl.Signature.At(at), c.log, s.file.Names[s.decl.Name]
+	name := func() string { return log.Name(plain) } // demangling is slow
+	place := func() diag.Place { return s.at(c.params(s)[at].Span) }
 	switch {
 	case p.Space != ".param":
 	case ptx.Opaque(p.Word):
-		log.Error(diag.OpaqueParam, f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).Of(f.Names[d.Name]).
+		log.Error(diag.OpaqueParam, place(), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).Of(plain).
 			WithHelp("pass the 64-bit handle as a .b64 (PTX Interoperability 2.3, note E)")
 	case p.Alignment() > ctype.MaxParamAlign:
-		log.Error(diag.ParamAlign, f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).Of(f.Names[d.Name]).
+		log.Error(diag.ParamAlign, place(), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).Of(plain).
 			WithHelp("pass a pointer to it (PTX Interoperability 2.3, note D)")
 	case p.Array || p.Vector > 0:
 	case p.Word == ".f16" || p.Word == ".bf16":
-		log.Warn(diag.ABI, f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).Of(f.Names[d.Name]).
+		log.Warn(diag.ABI, place(), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).Of(plain).
 			WithHelp("pass it as .b32, or in a structure of two bytes (PTX Interoperability 2.3, note C)")
-	case narrow && p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0:
-		log.Error(diag.NarrowParam, f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).Of(f.Names[d.Name]).
+	case p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0 && (at > 0 || len(s.decl.Signature.Results) == 0) && called():
+		log.Error(diag.NarrowParam, place(), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).Of(plain).
 			WithHelp("declare it .b32 in every module (PTX Interoperability 2.3, note A)")
 	}
 }

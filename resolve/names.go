@@ -157,7 +157,6 @@ type fresh struct {
 	ranges map[string]int64
 	bases  map[string]bool
 	last   map[string]*derived
-	text   hashed.Text // of names
 }
 
 // derived is the state of the names that are derived from one.
@@ -212,8 +211,7 @@ func (n *fresh) next(d *derived) string {
 		if len(n.ranges) > 0 && int64(d.suffix) < n.ranges[d.base] {
 			continue
 		}
-		var memory [64]byte
-		name := n.text.Keep(strconv.AppendInt(append(memory[:0], d.base...), int64(d.suffix), 10))
+		name := d.base + strconv.Itoa(d.suffix)
 		if len(n.taken) > 0 && n.taken[name] {
 			continue
 		}

@@ -211,9 +211,8 @@ func (t *Table) mention() {
 
 // symbols makes the symbols, and sets that of each name.
 func (t *Table) symbols() {
-	total, defined := 0, 0
+	defined := 0
 	for _, f := range t.Files {
-		total += len(f.Names)
 		for n := range f.Symbols {
 			if f.Symbols[n].Defined() && f.Symbols[n].Exported() {
 				defined++
@@ -222,10 +221,9 @@ func (t *Table) symbols() {
 	}
 	t.Symbols = make([]Symbol, 0, defined)
 	t.byName.Reserve(defined)
-	ids := make([]SymbolID, total)
 	for i, f := range t.Files {
 		var twins map[string]string
-		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
+		t.of[i] = make([]SymbolID, len(f.Names))
 		for n := range f.Names {
 			t.of[i][n] = None
 			if !f.Symbols[n].Exported() && !textureReference(f, ptx.NameID(n)) {

@@ -225,10 +225,6 @@ func (r *blockReader) number(width int) bool {
 
 // unsigned reads 12, 0x1f, 017 or 0b1, with an optional U.
 func (r *blockReader) unsigned() (uint64, bool) {
-	if n, end := decimal(r.text, r.at); end > r.at {
-		r.move(end)
-		return uint64(n), true
-	}
 	t := r.token()
 	if t.Kind != Number {
 		r.expected("a number")
@@ -250,11 +246,7 @@ func (r *blockReader) put(width int, n uint64, span diag.Span) {
 	if r.want >= from && r.want < from+int64(width) {
 		r.found = span
 	}
-	if width == 1 {
-		r.s.bytes = append(r.s.bytes, byte(n))
-	} else {
-		r.s.bytes = binary.LittleEndian.AppendUint64(r.s.bytes, n)[:int(from)+width]
-	}
+	r.s.bytes = binary.LittleEndian.AppendUint64(r.s.bytes, n)[:int(from)+width]
 	if len(r.s.bytes) >= r.room {
 		r.errorAt(span, "section is too large to keep")
 	}
