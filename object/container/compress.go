@@ -45,42 +45,21 @@ var (
 	errNothing = errors.New("it decompresses to NULs")
 )
 
-// Readers are reused: an archive may hold thousands of small streams, and a new
-// reader takes more memory than most of them. One for zstd takes 5 MB.
-var (
-	gzips, zlibs sync.Pool
-	zstds        = sync.Pool{New: func() any {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<41), zstd.WithDecodeAllCapLimit(true))
-		if err != nil {
-			panic(err) // the options are constants
-		}
-		return z
-	}}
-)
+// zstds are reused: an archive may hold thousands of small streams, and a reader takes 5 MB.
+var zstds = sync.Pool{New: func() any {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<41), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return z
+}}
 
 func gunzip(data []byte, limit int64) ([]byte, error) {
-	z, _ := gzips.Get().(*gzip.Reader)
-	if z == nil {
-		z = new(gzip.Reader)
-	}
-	defer gzips.Put(z)
-	return drain(func() (io.Reader, error) { return z, z.Reset(bytes.NewReader(data)) }, limit)
+	return drain(func() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(data)) }, limit)
 }
 
 func inflate(data []byte, limit int64) ([]byte, error) {
-	z, _ := zlibs.Get().(io.Reader)
-	defer func() {
-		if z != nil {
-			zlibs.Put(z)
-		}
-	}()
-	return drain(func() (_ io.Reader, err error) {
-		if z != nil {
-			return z, z.(zlib.Resetter).Reset(bytes.NewReader(data), nil)
-		}
-		z, err = zlib.NewReader(bytes.NewReader(data))
-		return z, err
-	}, limit)
+	return drain(func() (io.Reader, error) { return zlib.NewReader(bytes.NewReader(data)) }, limit)
 }
 
 func unlz4(data []byte, limit int64) ([]byte, error) {

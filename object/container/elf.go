@@ -28,10 +28,6 @@ func (op *opener) elf(data []byte, p place) {
 		return
 	}
 	file := readELF(data, p)
-	if op.list != nil && op.list.symbol != nil {
-		op.hostSymbols(data, p)
-		return
-	}
 	if op.list != nil && op.list.hosts {
 		op.hostObject(file, p)
 		return

@@ -206,28 +206,27 @@ func structs(values ...any) []byte {
 }
 
 // ELFSymbols returns the names that an ELF object defines for other objects. It
-// returns nil for other members, and for damaged files, which package elf may not
-// handle.
-func (m ArchiveMember) ELFSymbols() (names []string) {
-	if !m.IsHostObject() {
+// returns nil for other members, and for damaged files.
+func (m ArchiveMember) ELFSymbols() []string {
+	if _, fault := tryELF(m.Data); fault != nil || !m.IsHostObject() {
 		return nil
 	}
-	if _, fault := tryELF(m.Data); fault != nil {
-		return nil
-	}
+	return elfSymbols(m.Data)
+}
+
+// elfSymbols returns the names that an ELF file, whose headers exist, defines for others. Package
+// elf may not handle a damaged one.
+func elfSymbols(data []byte) (names []string) {
 	defer func() {
 		if recover() != nil {
 			names = nil
 		}
 	}()
-	file, err := elf.NewFile(bytes.NewReader(m.Data))
+	file, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		return nil
 	}
-	symbols, err := file.Symbols()
-	if err != nil {
-		return nil
-	}
+	symbols, _ := file.Symbols()
 	for _, s := range symbols {
 		if elf.ST_BIND(s.Info) != elf.STB_LOCAL && s.Section != elf.SHN_UNDEF && s.Name != "" {
 			names = append(names, s.Name)

@@ -31,20 +31,6 @@ func HostSymbols(name string, data []byte, o Options, use func(object, symbol st
 	catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) })
 }
 
-// hostSymbols passes the global symbols that a host object defines to op.list.symbol.
-func (op *opener) hostSymbols(data []byte, p place) {
-	file, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil || file.Type != elf.ET_REL {
-		return
-	}
-	symbols, _ := file.Symbols()
-	for _, s := range symbols {
-		if s.Section != elf.SHN_UNDEF && elf.ST_BIND(s.Info) != elf.STB_LOCAL {
-			op.list.symbol(p.object, s.Name)
-		}
-	}
-}
-
 // hostObject adds the device code of a host object. Programs and shared libraries went through
 // a device link of their own.
 func (op *opener) hostObject(file *elfFile, p place) {
@@ -52,9 +38,16 @@ func (op *opener) hostObject(file *elfFile, p place) {
 	if kind := elf.Type(file.order.Uint16(file.data[16:])); kind != elf.ET_REL {
 		return
 	}
+	if op.list.symbol != nil {
+		for _, symbol := range elfSymbols(file.data) {
+			op.list.symbol(p.object, symbol)
+		}
+		return
+	}
 	var fatbins []byte
 	var o Object
-	var launches launches
+	var launched []string             // Object.Launched
+	external, unclear := false, false // whether the section of kernels with external linkage is there
 	wanted := func(s elfSection) bool {
 		o.WholeProgram = o.WholeProgram || s.name == wholeProgramCode
 		return s.kind != elf.SHT_NOBITS && slices.Contains(relocatableSections, s.name)
@@ -68,7 +61,14 @@ func (op *opener) hostObject(file *elfFile, p place) {
 			fatbins = body
 			return
 		case externalKernels, internalKernels:
-			launches.add(name, body)
+			external = external || name == externalKernels
+			for kernel := range strings.SplitSeq(string(body), "\x00") {
+				if isIdentifier(strings.ReplaceAll(kernel, "*", "")) {
+					launched = append(launched, kernel)
+				} else if kernel != "" {
+					unclear = true
+				}
+			}
 			return
 		}
 		for id := range strings.SplitSeq(string(body), "\x00") {
@@ -85,7 +85,9 @@ func (op *opener) hostObject(file *elfFile, p place) {
 		return
 	}
 	// ld -r makes one object of several, each with its fatbin. The first has the IDs of all.
-	o.Launched = launches.patterns()
+	if external && !unclear {
+		o.Launched = append([]string{}, launched...)
+	}
 	op.eachFatbin(fatbins, p, func(fatbin []byte) {
 		p.Group = op.groups
 		of := op.list.object(p)
@@ -102,33 +104,6 @@ const externalKernels, internalKernels = ".nvHRKE", ".nvHRKI"
 const wholeProgramCode = ".nv_fatbin"
 
 var relocatableSections = []string{"__nv_relfatbin", "__nv_module_id", externalKernels, internalKernels}
-
-// launches collects Object.Launched.
-type launches struct {
-	list     []string
-	external bool // the section of kernels with external linkage is there
-	unclear  bool
-}
-
-func (l *launches) add(section string, body []byte) {
-	l.external = l.external || section == externalKernels
-	for name := range strings.SplitSeq(string(body), "\x00") {
-		switch {
-		case isIdentifier(strings.ReplaceAll(name, "*", "")):
-			l.list = append(l.list, name)
-		case name != "":
-			l.unclear = true
-		}
-	}
-}
-
-// patterns returns nil if the object does not say what it refers to.
-func (l *launches) patterns() []string {
-	if !l.external || l.unclear {
-		return nil
-	}
-	return append([]string{}, l.list...)
-}
 
 // isIdentifier reports whether an ID can be part of a C identifier: it becomes C.
 func isIdentifier(id string) bool {
