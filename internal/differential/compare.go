@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"ptxlink/internal/catch"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
 )
@@ -146,7 +147,13 @@ func (c *comparer) compare(s *set) outcome {
 		inputs = append(inputs, link.Input{Name: name + ".ptx", Text: []byte(text)})
 	}
 	linked, refusal := c.nvlink(s, "linked", names...)
-	merged, err := tryLink(inputs)
+	var merged *link.Result
+	var err error
+	if p := catch.As[any](func() {
+		merged, err = link.Link(context.Background(), link.Options{Inputs: inputs, KeepUnused: true})
+	}); p != nil {
+		err = fmt.Errorf("panic: %v", p)
+	}
 	quiet := *s
 	quiet.noise = false
 	plain := strings.Join(quiet.texts(), "\n")
@@ -193,15 +200,6 @@ func (c *comparer) compare(s *set) outcome {
 // overLimit matches ptxas's refusal of a kernel that limits its registers, by
 // .maxnreg or .maxntid with .minnctapersm, and may call a function that uses more.
 var overLimit = regexp.MustCompile(`^ptxas error\s*: Entry function '.*' with max regcount of \d+ calls function '.*' with regcount of \d+\n`)
-
-func tryLink(inputs []link.Input) (r *link.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r, err = nil, fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return link.Link(context.Background(), link.Options{Inputs: inputs, KeepUnused: true})
-}
 
 func ourKind(err error) string {
 	if all, ok := errors.AsType[*link.Errors](err); ok {

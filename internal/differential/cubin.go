@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -83,7 +82,7 @@ func openCubin(text []byte, local func(name string) string) (*cubin, error) {
 }
 
 func (c *cubin) identify(s *cubinSymbol, local func(name string) string) string {
-	contents := fmt.Sprintf("%s, %d bytes %s", c.section(s), s.Size, digest(c.bytes(s)))
+	contents := fmt.Sprintf("%s, %d bytes %x", c.section(s), s.Size, c.bytes(s))
 	switch m := inFunction.FindStringSubmatch(s.Name); {
 	case m != nil:
 		return suffix.ReplaceAllString(m[1], "") + " in a function, " + contents
@@ -95,14 +94,6 @@ func (c *cubin) identify(s *cubinSymbol, local func(name string) string) string 
 		return "section"
 	}
 	return local(s.Name)
-}
-
-func digest(data []byte) string {
-	if data == nil {
-		return "zero"
-	}
-	sum := sha256.Sum256(data)
-	return fmt.Sprintf("%x", sum[:4])
 }
 
 func (s *cubinSymbol) isFunc() bool { return elf.ST_TYPE(s.Info) == elf.STT_FUNC }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/catch"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/link"
@@ -56,22 +57,16 @@ func with(o link.Options) func([]unit) ([]unit, []*link.Message, error) {
 		for _, u := range units {
 			o.Inputs = append(o.Inputs, link.Input{Name: u.name, Text: u.text})
 		}
-		r, err := tryLink(o)
+		var r *link.Result
+		var err error
+		if p := catch.As[any](func() { r, err = link.Link(context.Background(), o) }); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
 		return []unit{{"out.ptx", r.PTX}}, r.Messages, nil
 	}
-}
-
-// tryLink returns a panic as an error.
-func tryLink(o link.Options) (r *link.Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return link.Link(context.Background(), o)
 }
 
 // again links the first units and the others apart with -r, and both results together.
