@@ -148,7 +148,7 @@ func namesIn(f *object.File) []debugName {
 func (d *debugSections) lookUp(file, number int32) {
 	f, n := d.t.Files[file], &d.names[file][number]
 	spelling, in := f.SectionNames()[number], resolve.DeclID{File: file, Decl: n.decl}
-	if id, ok := f.LookupHashed(f.SectionNameHash(number), spelling); ok {
+	if id, ok := f.Lookup(spelling); ok {
 		n.fate, n.symbol = debuginfo.Kept, object.ID{File: file, Name: id}
 		if s := d.t.Of(n.symbol); s != resolve.None && !d.t.Symbols[s].Defined() && !d.t.Symbols[s].Open || !d.t.Kept(n.symbol) {
 			n.fate, n.symbol.File = debuginfo.Gone, -1
@@ -174,7 +174,7 @@ func (d *debugSections) lookUp(file, number int32) {
 		}
 		return
 	}
-	n.fate, n.index = debuginfo.Kept, d.list(resolve.LocalNameIn(same.winner, name))
+	n.fate, n.index = debuginfo.Kept, d.list(resolve.LocalName{DeclID: same.winner, Name: name})
 }
 
 // own returns the index in lookedUp of a name of a file, and adds it if it is new.
@@ -184,8 +184,7 @@ func (d *debugSections) own(file, number int32) int32 {
 		n.listed = int32(len(d.lookedUp))
 		name := f.SectionNames()[number]
 		d.lookedUp = append(d.lookedUp, resolve.LocalName{
-			DeclID: resolve.DeclID{File: file, Decl: n.decl}, Name: name, Hash: f.SectionNameHash(number),
-			Declared: diag.Span{Off: n.declared, Len: int32(len(name))},
+			DeclID: resolve.DeclID{File: file, Decl: n.decl}, Name: name, Declared: diag.Span{Off: n.declared, Len: int32(len(name))},
 		})
 	}
 	return n.listed
@@ -194,7 +193,7 @@ func (d *debugSections) own(file, number int32) int32 {
 // list returns the index in lookedUp of a name in any function, and adds it if it is new.
 func (d *debugSections) list(l resolve.LocalName) int32 {
 	f := d.t.Files[l.File]
-	if i := f.SectionNameHashed(l.Hash, l.Name); i >= 0 && d.names[l.File][i].decl == l.Decl {
+	if i := f.SectionName([]byte(l.Name)); i >= 0 && d.names[l.File][i].decl == l.Decl {
 		return d.own(l.File, i)
 	}
 	index, ok := d.others[l]

@@ -23,23 +23,20 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	r.local, r.debugRenames = make([]string, len(lookedUp)), make([]int32, 0, len(lookedUp))
 	for i, l := range lookedUp {
 		r.local[i] = l.Name
-		s := &spellings.list[spellings.of[i]]
+		alone := spellings.alone[spellings.of[i]]
 		p := r.plans[l.DeclID]
 		switch {
 		case p != nil:
 			if k, ok := p.find(l.Name); ok { // ptxas uses the first
-				if p.new[k] == "" && !s.alone {
+				if p.new[k] == "" && !alone {
 					r.renameLocal(l.DeclID, p, k)
 				}
 				if name := p.new[k]; name != "" {
 					r.local[i] = name
 				}
 			}
-		case !s.alone:
-			if s.fresh == nil {
-				s.fresh = r.fresh.from(l.Name)
-			}
-			r.local[i] = r.fresh.next(s.fresh)
+		case !alone:
+			r.local[i] = r.fresh.name(l.Name)
 			r.debugRenames = append(r.debugRenames, int32(i))
 		}
 	}
@@ -72,13 +69,8 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 
 // spellings holds the spellings of the names that debug sections look up.
 type spellings struct {
-	list []spelling
-	of   []int32 // by name
-}
-
-type spelling struct {
-	alone bool // it stays
-	fresh *derived
+	alone []bool  // it stays
+	of    []int32 // by name
 }
 
 func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
@@ -90,9 +82,10 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 	s.of = make([]int32, len(lookedUp))
 	for i := range lookedUp {
 		l := &lookedUp[i]
-		n := table.Find(l.Hash, func(n int32) bool { return names[n] == l.Name })
+		hash := hashed.String(l.Name)
+		n := table.Find(hash, func(n int32) bool { return names[n] == l.Name })
 		if n < 0 {
-			n = table.Add(l.Hash)
+			n = table.Add(hash)
 			names = append(names, l.Name)
 		}
 		s.of[i] = n
@@ -121,9 +114,9 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 			}
 		}
 	}
-	s.list = make([]spelling, len(names))
+	s.alone = make([]bool, len(names))
 	for n, name := range names {
-		s.list[n].alone = count[n] < 2 && (len(r.linked) == 0 || !r.linked[name+"$"])
+		s.alone[n] = count[n] < 2 && (len(r.linked) == 0 || !r.linked[name+"$"])
 	}
 	return s
 }
@@ -156,7 +149,7 @@ func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPla
 	n := int32(-1)
 	for i := range lookedUp {
 		at := lookedUp[i].DeclID
-		if spellings.list[spellings.of[i]].alone || r.plans[at] != nil {
+		if spellings.alone[spellings.of[i]] || r.plans[at] != nil {
 			continue
 		}
 		if n < 0 || list[n].DeclID != at { // else that of the last name

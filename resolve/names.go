@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/internal/hashed"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
@@ -35,15 +34,9 @@ type Names struct {
 type LocalName struct {
 	DeclID
 	Name string
-	Hash uint64 // hashed.String of Name
 	// Declared is where the function first declares it; the zero Span if that is not
 	// known.
 	Declared diag.Span
-}
-
-// LocalNameIn returns the name of a function.
-func LocalNameIn(at DeclID, name string) LocalName {
-	return LocalName{DeclID: at, Name: name, Hash: hashed.String(name)}
 }
 
 // LocalRename renames one name, or a range of names, inside a function. Another
@@ -156,14 +149,7 @@ type fresh struct {
 	// bases of the names taken: neither may declare a name of the other.
 	ranges map[string]int64
 	bases  map[string]bool
-	last   map[string]*derived
-}
-
-// derived is the state of the names that are derived from one.
-type derived struct {
-	base   string // the old name and a $
-	suffix int    // the last one given
-	named  bool   // base is in fresh.bases, so that no range will be called so
+	last   map[string]int // suffixes given, by old name
 }
 
 func newFresh(files []*object.File) *fresh {
@@ -191,49 +177,34 @@ func (n *fresh) take(name string) {
 	}
 }
 
-// name derives a new name from old.
-func (n *fresh) name(old string) string { return n.next(n.from(old)) }
-
-func (n *fresh) from(old string) *derived {
-	d := n.last[old]
-	if d == nil {
-		d = &derived{base: old + "$"}
-		lazy.Put(&n.last, old, d)
-	}
-	return d
+// next returns the old name with a $ and the next suffix.
+func (n *fresh) next(old string) (base, suffix string, number int) {
+	number = n.last[old] + 1
+	lazy.Put(&n.last, old, number)
+	return old + "$", strconv.Itoa(number), number
 }
 
-// next derives a new name. No two of these are equal: all before the last $ is the old
-// one.
-func (n *fresh) next(d *derived) string {
+// name derives a new name from old. No two of these are equal: all before the last $ is the
+// old one.
+func (n *fresh) name(old string) string {
 	for {
-		d.suffix++
-		if len(n.ranges) > 0 && int64(d.suffix) < n.ranges[d.base] {
-			continue
+		base, suffix, number := n.next(old)
+		if int64(number) >= n.ranges[base] && !n.taken[base+suffix] {
+			lazy.Put(&n.bases, base, true) // no range will be called so
+			return base + suffix
 		}
-		name := d.base + strconv.Itoa(d.suffix)
-		if len(n.taken) > 0 && n.taken[name] {
-			continue
-		}
-		if !d.named {
-			d.named = true
-			lazy.Put(&n.bases, d.base, true)
-		}
-		return name
 	}
 }
 
 // base derives a new base of a range from old. It ends in $, so that its members
 // have the form of the other new names.
 func (n *fresh) base(old string, count int64) string {
-	d := n.from(old)
 	for {
-		d.suffix++
-		base := d.base + strconv.Itoa(d.suffix) + "$"
-		if _, ok := n.ranges[base]; ok || n.bases[base] {
-			continue
+		base, suffix, _ := n.next(old)
+		base += suffix + "$"
+		if _, ok := n.ranges[base]; !ok && !n.bases[base] {
+			lazy.Put(&n.ranges, base, count)
+			return base
 		}
-		lazy.Put(&n.ranges, base, count)
-		return base
 	}
 }

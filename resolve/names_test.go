@@ -21,7 +21,7 @@ func renamed(t *testing.T, o Options, lookedUp string, modules ...string) (scope
 	for _, l := range strings.Fields(lookedUp) {
 		id := table.id(l[:strings.LastIndex(l, ".")])
 		at := DeclID{id.File, table.Files[id.File].Symbols[id.Name].Def}
-		names = append(names, LocalNameIn(at, l[strings.LastIndex(l, ".")+1:]))
+		names = append(names, LocalName{DeclID: at, Name: l[strings.LastIndex(l, ".")+1:]})
 	}
 	n := Rename(table, names, 1)
 	for i, f := range table.Files {

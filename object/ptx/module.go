@@ -170,20 +170,9 @@ func (m *Module) SectionNames() []string { return slices.Clip(m.sectionNames.nam
 // SectionName returns the number of a name that sections refer to, or -1.
 func (m *Module) SectionName(name []byte) int32 { return m.sectionNames.find(hashed.Bytes(name), name) }
 
-// SectionNameHashed is SectionName of a name whose hash is known.
-func (m *Module) SectionNameHashed(hash uint64, name string) int32 {
-	return m.sectionNames.table.Find(hash, func(n int32) bool { return m.sectionNames.names[n] == name })
-}
-
-// SectionNameHash returns hashed.String of the name with a number in SectionNames.
-func (m *Module) SectionNameHash(n int32) uint64 { return m.sectionNames.table.Hash(n) }
-
 // Lookup returns the ID of a module-scope name, if the module has it.
-func (m *Module) Lookup(name string) (NameID, bool) { return m.LookupHashed(hashed.String(name), name) }
-
-// LookupHashed is Lookup of a name whose hash is known.
-func (m *Module) LookupHashed(hash uint64, name string) (NameID, bool) {
-	id := m.table.Find(hash, func(n int32) bool { return m.Names[n] == name })
+func (m *Module) Lookup(name string) (NameID, bool) {
+	id := m.table.Find(hashed.String(name), func(n int32) bool { return m.Names[n] == name })
 	return NameID(id), id >= 0
 }
 
