@@ -86,14 +86,7 @@ func (s cxxName) nested(other cxxName) bool {
 	return a != b && (strings.HasSuffix(a, b) || strings.HasSuffix(b, a) || strings.HasPrefix(a, b+"::") || strings.HasPrefix(b, a+"::"))
 }
 
-func withoutDigits(name string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}, name)
-}
+var withoutDigits = strings.NewReplacer("0", "", "1", "", "2", "", "3", "", "4", "", "5", "", "6", "", "7", "", "8", "", "9", "").Replace
 
 // sourceFile returns the name of the source file that the compiler wrote into a name as
 // 1_cu, or the name of the module.

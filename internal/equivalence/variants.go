@@ -149,7 +149,7 @@ func run(units []unit, launch launcher, opt ptxsim.Options) (o outcome) {
 		o.prints = append(o.prints, fmt.Sprintf("launch %d, thread %d: %q %x %q", p.Launch, p.Thread, p.Format, p.Args, p.Strings))
 	}
 	o.buffers = map[string][]string{}
-	for _, b := range m.Objects() {
+	for _, b := range m.Objects {
 		name := plain(b.Name)
 		o.buffers[name] = append(o.buffers[name], pointers(m, b.Data, 0))
 	}

@@ -139,7 +139,7 @@ func (s *banked) at(addr uint64) *Object {
 // place places a global object.
 func (m *Machine) place(o *Object) {
 	m.global.place(o)
-	m.objects = append(m.objects, o)
+	m.Objects = append(m.Objects, o)
 }
 
 // objectAt returns the global object that holds an address, or nil.

@@ -78,11 +78,12 @@ type Machine struct {
 	Prints []Print
 	// Launches are the arguments of Launch.
 	Launches []Launched
+	// Objects are the .global objects, buffers and heap blocks, in the order of their creation.
+	Objects []*Object
 
 	opt      Options
 	modules  []*module
 	symbols  map[string]*symbol
-	objects  []*Object // .global objects, buffers and heap blocks, in order
 	global   banked
 	constant banked               // .const
 	pages    map[uint64]*Object   // see Options.Sparse
@@ -188,13 +189,9 @@ func (m *Machine) Alloc(name string, data []byte, align int64) *Object {
 	return o
 }
 
-// Objects returns the .global objects, buffers and heap blocks, in the order of
-// their creation.
-func (m *Machine) Objects() []*Object { return m.objects }
-
 // Global returns the .global object with a name, or nil.
 func (m *Machine) Global(name string) *Object {
-	for _, o := range m.objects {
+	for _, o := range m.Objects {
 		if o.Name == name && o.Space == ".global" {
 			return o
 		}

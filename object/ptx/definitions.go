@@ -2,7 +2,6 @@ package ptx
 
 import (
 	"math"
-	"strings"
 	"sync"
 
 	"ptxlink/internal/hashed"
@@ -76,25 +75,11 @@ func (d *definer) aliases(m *Module) {
 }
 
 // list returns the definitions for others. Their names share one string.
-func (d *definer) list() []Definition {
-	count, size := 0, 0
+func (d *definer) list() (list []Definition) {
+	var text hashed.Text
 	for i := range d.symbols {
 		if s := &d.symbols[i]; s.defines && s.linkage != Local {
-			count++
-			size += len(s.name)
-		}
-	}
-	if count == 0 {
-		return nil
-	}
-	list := make([]Definition, 0, count)
-	var text strings.Builder
-	text.Grow(size)
-	for i := range d.symbols {
-		if s := &d.symbols[i]; s.defines && s.linkage != Local {
-			text.Write(s.name)
-			name := text.String()[text.Len()-len(s.name):]
-			list = append(list, Definition{name, d.names.Hash(int32(i)), s.linkage})
+			list = append(list, Definition{text.Keep(s.name), d.names.Hash(int32(i)), s.linkage})
 		}
 	}
 	return list

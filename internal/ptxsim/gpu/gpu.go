@@ -29,7 +29,7 @@ func Write(w io.Writer, name string, m *ptxsim.Machine, compare func(*ptxsim.Obj
 	}
 	fmt.Fprintf(&b, "program %s\n", name)
 	number := map[*ptxsim.Object]int{}
-	for _, o := range m.Objects() {
+	for _, o := range m.Objects {
 		if o.First != nil {
 			number[o] = len(number)
 			fmt.Fprintf(&b, "buffer %d\n", len(o.First))
@@ -53,7 +53,7 @@ func Write(w io.Writer, name string, m *ptxsim.Machine, compare func(*ptxsim.Obj
 			block(a)
 		}
 	}
-	for _, o := range m.Objects() {
+	for _, o := range m.Objects {
 		if o.First != nil {
 			fmt.Fprintf(&b, "left %d %d\n", number[o], len(o.Data))
 		} else if o.Space == ".global" && compare(o) {
