@@ -98,19 +98,15 @@ type side struct {
 
 func (s side) at(span diag.Span) diag.Place { return s.file.At(span) }
 
-// where describes the second side of a comparison.
-func (s side) where() string {
-	if s.decl.Defines() {
-		return "where it is defined"
-	}
-	return "where it is first declared"
-}
+// where and note describe the second side of a comparison.
+func (s side) where() string { return "where it is " + s.verb() }
+func (s side) note() string  { return s.verb() + " here" }
 
-func (s side) note() string {
+func (s side) verb() string {
 	if s.decl.Defines() {
-		return "defined here"
+		return "defined"
 	}
-	return "first declared here"
+	return "first declared"
 }
 
 func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {

@@ -3,6 +3,7 @@ package abicheck
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -97,12 +98,7 @@ func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call
 	return false
 }
 
-func parameterOf(what string) string {
-	if what == "argument" {
-		return "parameter"
-	}
-	return what
-}
+func parameterOf(what string) string { return strings.Replace(what, "argument", "parameter", 1) }
 
 // operand compares operand xAt of a call with parameter yAt of the function: indexes of
 // Signature.At. As an argument or result it is number i.
@@ -112,7 +108,7 @@ func (c *checker) operand(f *object.File, name, verb, what string, i int, call *
 		return
 	}
 	x, y := c.operands(f, call)[xAt], c.params(def)[yAt]
-	c.log.Error(ruleOf(difference), f.At(x.Span), fmt.Sprintf("call of %s %s %s, but its %s %d is %s %s", c.log.Name(name), verb, Describe(x.Type), parameterOf(what), i+1, Describe(y.Type), def.where())).Of(name).
+	c.log.Error(rules[difference], f.At(x.Span), fmt.Sprintf("call of %s %s %s, but its %s %d is %s %s", c.log.Name(name), verb, Describe(x.Type), parameterOf(what), i+1, Describe(y.Type), def.where())).Of(name).
 		Note(def.at(y.Span), def.note()).
 		WithHelp(strconv.Quote(f.Src.String(x.Span)) + " differs from it in " + difference)
 }

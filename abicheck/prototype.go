@@ -120,7 +120,7 @@ func (c *checker) param(name string, i int, a, b side, moved bool) {
 	if i >= results {
 		verb = "takes"
 	}
-	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", c.log.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
+	c.log.Error(rules[difference], a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", c.log.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
 		Note(b.at(y.Span), b.note()).
 		WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(i, results), difference, remedy(a, b, "prototype")))
 }
@@ -188,19 +188,9 @@ func Difference(a, b ptx.Type) string {
 	return ""
 }
 
-// ruleOf returns the rule that a Difference breaks.
-func ruleOf(difference string) diag.ID {
-	switch difference {
-	case "state space":
-		return diag.ParamSpace
-	case "shape":
-		return diag.ParamShape
-	case "size":
-		return diag.ParamSize
-	case "alignment":
-		return diag.ParamAlign
-	}
-	return diag.ParamType
+// rules are those that a Difference breaks.
+var rules = map[string]diag.ID{
+	"state space": diag.ParamSpace, "shape": diag.ParamShape, "size": diag.ParamSize, "alignment": diag.ParamAlign, "type": diag.ParamType,
 }
 
 func isBits(word string) bool {

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -49,12 +50,7 @@ func (t *fileTable) readAny(path string, limit int64) ([]byte, error) {
 }
 
 // bound returns limit, or the default of Options.MaxSize if it is 0.
-func bound(limit int64) int64 {
-	if limit <= 0 {
-		return container.DefaultMaxSize
-	}
-	return limit
-}
+func bound(limit int64) int64 { return cmp.Or(max(limit, 0), container.DefaultMaxSize) }
 
 // asked is the number of bytes of files before room is asked for more memory.
 const asked = 16 << 20

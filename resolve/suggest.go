@@ -163,7 +163,7 @@ func (h *hints) misspelt(wanted cxxName, kind ptx.DeclKind) (similar found) {
 	}
 	for at, f := range h.list {
 		other, ok := h.spelt[at]
-		if !ok || other.scope != wanted.scope || abs(len(other.last)-len(wanted.last)) > limit || h.kind(at) != kind {
+		if !ok || other.scope != wanted.scope || max(len(other.last)-len(wanted.last), len(wanted.last)-len(other.last)) > limit || h.kind(at) != kind {
 			continue
 		}
 		if d := typo.Distance(other.last, wanted.last, limit); d <= limit && withoutDigits(other.last) != withoutDigits(wanted.last) {
@@ -356,5 +356,3 @@ func (f found) explain(in diag.Static, name string, m *diag.Message) {
 	}
 	m.WithHelp(help + " in " + file)
 }
-
-func abs(x int) int { return max(x, -x) }

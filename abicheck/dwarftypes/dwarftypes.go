@@ -112,15 +112,9 @@ func related(a, b *debugType) bool {
 
 func (t *debugType) language() language { return t.in.dies[t.die].unit.language }
 
-func (t *debugType) kind() string {
-	switch t.in.dies[t.die].tag {
-	case dwarf.TagUnionType:
-		return "union"
-	case dwarf.TagClassType:
-		return "class"
-	}
-	return "struct"
-}
+func (t *debugType) kind() string { return kinds[t.in.dies[t.die].tag] }
+
+var kinds = map[dwarf.Tag]string{dwarf.TagUnionType: "union", dwarf.TagClassType: "class", dwarf.TagStructType: "struct"}
 
 // place returns the place of the DIE in the PTX.
 func (t *debugType) place() diag.Place {

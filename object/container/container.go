@@ -120,9 +120,7 @@ type opener struct {
 
 // newOpener returns the state for a file of size bytes.
 func newOpener(o Options, size int64) *opener {
-	if o.MaxSize <= 0 {
-		o.MaxSize = DefaultMaxSize
-	}
+	o.MaxSize = cmp.Or(max(o.MaxSize, 0), DefaultMaxSize)
 	if o.Open == nil {
 		o.Open = (*infile.Files)(nil).ReadRegular
 	}
@@ -393,10 +391,7 @@ type holdings struct {
 
 func (h *holdings) add(what kind, target string) {
 	h.count[what]++
-	if target == "" || len(h.targets[what]) >= 32 {
-		return
-	}
-	if !slices.Contains(h.targets[what], target) {
+	if target != "" && len(h.targets[what]) < 32 && !slices.Contains(h.targets[what], target) {
 		h.targets[what] = append(h.targets[what], target)
 	}
 }

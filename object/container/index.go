@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -61,9 +62,7 @@ func (x *Index) need(ok bool, format string, args ...any) {
 //     the record of the member it reads, including its digest. No other header is looked
 //     at: on a cold disk that would cost as much as reading the members.
 func OpenIndex(name string, data []byte, o Options) (*Index, error) {
-	if o.MaxSize <= 0 {
-		o.MaxSize = DefaultMaxSize
-	}
+	o.MaxSize = cmp.Or(max(o.MaxSize, 0), DefaultMaxSize)
 	x, found := &Index{Options: o, name: name, data: data}, false
 	if fault := catch.As[*Error](func() { found = x.read() }); fault != nil {
 		return nil, fault
