@@ -149,7 +149,7 @@ type fresh struct {
 	// bases of the names taken: neither may declare a name of the other.
 	ranges map[string]int64
 	bases  map[string]bool
-	last   map[string]int // suffixes given, by old name
+	last   map[string]int64 // suffixes given, by old name
 }
 
 func newFresh(files []*object.File) *fresh {
@@ -177,21 +177,20 @@ func (n *fresh) take(name string) {
 	}
 }
 
-// next returns the old name with a $ and the next suffix.
-func (n *fresh) next(old string) (base, suffix string, number int) {
-	number = n.last[old] + 1
-	lazy.Put(&n.last, old, number)
-	return old + "$", strconv.Itoa(number), number
+// next returns the old name with a $ and the next suffix, and that.
+func (n *fresh) next(old string) (name string, suffix int64) {
+	suffix = n.last[old] + 1
+	lazy.Put(&n.last, old, suffix)
+	return old + "$" + strconv.FormatInt(suffix, 10), suffix
 }
 
 // name derives a new name from old. No two of these are equal: all before the last $ is the
 // old one.
 func (n *fresh) name(old string) string {
 	for {
-		base, suffix, number := n.next(old)
-		if int64(number) >= n.ranges[base] && !n.taken[base+suffix] {
-			lazy.Put(&n.bases, base, true) // no range will be called so
-			return base + suffix
+		if name, suffix := n.next(old); suffix >= n.ranges[old+"$"] && !n.taken[name] {
+			lazy.Put(&n.bases, old+"$", true) // no range will be called so
+			return name
 		}
 	}
 }
@@ -200,8 +199,8 @@ func (n *fresh) name(old string) string {
 // have the form of the other new names.
 func (n *fresh) base(old string, count int64) string {
 	for {
-		base, suffix, _ := n.next(old)
-		base += suffix + "$"
+		base, _ := n.next(old)
+		base += "$"
 		if _, ok := n.ranges[base]; !ok && !n.bases[base] {
 			lazy.Put(&n.ranges, base, count)
 			return base
