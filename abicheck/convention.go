@@ -2,7 +2,6 @@ package abicheck
 
 import (
 	"fmt"
-	"sync"
 
 	"ptxlink/abicheck/ctype"
 	"ptxlink/link/diag"
@@ -27,14 +26,19 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 				WithHelp("recompile the module for PTX 2.0 or later (PTX Interoperability 2)")
 		}
 	}
-	c, called := checker{t: t, log: log}, sync.OnceValue(func() [][]bool { return calledNames(t) })
+	c, called := checker{t: t, log: log}, [][]bool(nil)
 	for file, f := range t.Files {
 		for i := range f.Decls {
 			d := &f.Decls[i]
 			if d.Kind != ptx.Func {
 				continue
 			}
-			isCalled := func() bool { return called()[file][d.Name] && f.Symbols[d.Name].Decl == int32(i) }
+			isCalled := func() bool {
+				if called == nil {
+					called = calledNames(t)
+				}
+				return called[file][d.Name] && f.Symbols[d.Name].Decl == int32(i)
+			}
 			results, n := len(d.Signature.Results), d.Signature.Len()
 			for at := range n {
 				c.convention(side{f, d}, (results+at)%n, isCalled) // the parameters first

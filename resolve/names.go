@@ -188,8 +188,9 @@ func (n *fresh) next(old string) (name string, suffix int64) {
 // old one.
 func (n *fresh) name(old string) string {
 	for {
-		if name, suffix := n.next(old); suffix >= n.ranges[old+"$"] && !n.taken[name] {
-			lazy.Put(&n.bases, old+"$", true) // no range will be called so
+		name, suffix := n.next(old)
+		if base := name[:len(old)+1]; suffix >= n.ranges[base] && !n.taken[name] {
+			lazy.Put(&n.bases, base, true) // no range will be called so
 			return name
 		}
 	}

@@ -52,9 +52,14 @@ func (t *Table) Collect(r Roots) {
 	if r.Ways {
 		c.why = map[object.ID]object.ID{}
 	}
+	names := 0
+	for _, f := range t.Files {
+		names += len(f.Names)
+	}
 	c.marks = make([][]mark, len(t.Files))
+	all := make([]mark, names)
 	for i, f := range t.Files {
-		c.marks[i] = make([]mark, len(f.Names))
+		c.marks[i], all = all[:len(f.Names)], all[len(f.Names):]
 	}
 	c.walk.First = func(id object.ID) bool {
 		m := &c.marks[id.File][id.Name]

@@ -189,7 +189,11 @@ func textureReference(f *object.File, name ptx.NameID) bool {
 
 // mention makes the symbols and lists their mentions.
 func (t *Table) mention() {
-	t.symbols()
+	counts, mentions := t.symbols()
+	list := make([]object.ID, mentions)
+	for s := range t.Symbols {
+		t.Symbols[s].Mentions, list = list[:0:counts[s]], list[counts[s]:]
+	}
 	first := make([]*ptx.Signature, len(t.Symbols))
 	for i, f := range t.Files {
 		for n, id := range t.of[i] {
@@ -209,10 +213,12 @@ func (t *Table) mention() {
 	}
 }
 
-// symbols makes the symbols, and sets that of each name.
-func (t *Table) symbols() {
-	defined := 0
+// symbols makes the symbols, and sets that of each name. It returns the number of mentions
+// by symbol, and that of all.
+func (t *Table) symbols() (counts []int32, mentions int) {
+	total, defined := 0, 0
 	for _, f := range t.Files {
+		total += len(f.Names)
 		for n := range f.Symbols {
 			if f.Symbols[n].Defined() && f.Symbols[n].Exported() {
 				defined++
@@ -221,9 +227,11 @@ func (t *Table) symbols() {
 	}
 	t.Symbols = make([]Symbol, 0, defined)
 	t.byName.Reserve(defined)
+	counts = make([]int32, 0, defined)
+	ids := make([]SymbolID, total)
 	for i, f := range t.Files {
 		var twins map[string]string
-		t.of[i] = make([]SymbolID, len(f.Names))
+		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
 		for n := range f.Names {
 			t.of[i][n] = None
 			if !f.Symbols[n].Exported() && !textureReference(f, ptx.NameID(n)) {
@@ -239,10 +247,14 @@ func (t *Table) symbols() {
 			if s == None {
 				s = SymbolID(t.byName.Add(hash))
 				t.Symbols = append(t.Symbols, Symbol{Name: name, Def: object.ID{File: -1}})
+				counts = append(counts, 0)
 			}
 			t.of[i][n] = s
+			counts[s]++
+			mentions++
 		}
 	}
+	return counts, mentions
 }
 
 // find returns the symbol of a name, or None.

@@ -212,6 +212,10 @@ func (op *opener) open(data []byte, p place) {
 	case known >= 0:
 		op.none(refused[known].kind, p.Target, p)
 	case !p.inside && !isBinary(data), looksLikePTX(data):
+		if op.list == nil { // a link of small modules makes no functions for them
+			op.texts(data, p)
+			return
+		}
 		op.offer(PTX, p.Target, p, whole(data))
 	case !p.inside:
 		err := p.fault(-1, "this is neither PTX nor a file that contains PTX; it begins with %.40q", data[:min(len(data), 12)])
