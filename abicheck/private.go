@@ -14,10 +14,11 @@ import (
 // option nvcc drops the linkage of everything but entries, and makes definitions of
 // `extern __device__` declarations. Inline functions and templates, which are .weak
 // elsewhere, may exist twice; names that start with two underscores or contain a $
-// belong to the compiler. It also warns if two such modules have a variable that
-// nothing initialises: a host that looks it up by name finds that of the first.
+// belong to the compiler. It also warns if two such modules have a constant
+// without a value: the host must set it, and finds only that of the first by name.
+// Variables in .global may be static in both sources, which nvcc's names do not show.
 func PrivateCopies(t *resolve.Table, log *diag.Log) {
-	firsts := map[string]diag.Place{} // variables of the modules before
+	firsts := map[string]diag.Place{} // constants that the host sets, in earlier modules
 	for _, f := range t.Files {
 		if !resolve.WholeProgram(f) {
 			continue
@@ -31,9 +32,9 @@ func PrivateCopies(t *resolve.Table, log *diag.Log) {
 			}
 			d := &f.Decls[sym.Def]
 			at, note, help := exported(t, d, name)
-			if at.Source == nil && looked(d) {
-				if at = firsts[d.Space+name]; at.Source == nil {
-					firsts[d.Space+name] = f.At(d.NameSpan)
+			if at.Source == nil && setByHost(d) {
+				if at = firsts[name]; at.Source == nil {
+					firsts[name] = f.At(d.NameSpan)
 				}
 				note, help = "the host finds this one by its name", "if they are meant to be one, define it in one of them, declare it extern in the others, and compile all with -rdc=true"
 			}
@@ -75,7 +76,7 @@ func exported(t *resolve.Table, d *ptx.Decl, name string) (at diag.Place, note, 
 	}
 }
 
-// looked reports whether d is a variable that gets its value while the program runs.
-func looked(d *ptx.Decl) bool {
-	return d.Kind == ptx.Variable && (d.Space == ".global" || d.Space == ".const") && d.Init.Len == 0
+// setByHost reports whether d is a constant without a value: device code cannot give it one.
+func setByHost(d *ptx.Decl) bool {
+	return d.Kind == ptx.Variable && d.Space == ".const" && d.Init.Len == 0
 }
