@@ -91,7 +91,7 @@ type selection struct {
 type wanted struct {
 	name   string
 	offers []offer
-	live   ptx.Linkage // of the definition in a live unit, Local if there is none; other definitions replace a .common one
+	live   ptx.Linkage // of the live definition, or Local; any other definition replaces a .common one
 	asked  bool        // definition and common are set
 	// definition is the first unit that defines the name .visible or .weak, common the
 	// first that defines it .common; -1 if there is none.

@@ -53,7 +53,8 @@ var linking = subcommand{
 	run:   links((*linkJob).run),
 }
 
-// subcommands lists them in the order of --help. init sets it, as a run may use it.
+// subcommands lists them in the order of --help. Some of their functions refer to the list, so it is
+// set in init: Go allows no cycle among initial values.
 var subcommands []subcommand
 
 func init() {

@@ -39,7 +39,7 @@ func Dependencies(w io.Writer, output string, inputs []string) error {
 // character there.
 func hasControls(name string) bool {
 	for at, r := range name {
-		if r == utf8.RuneError { // or U+FFFD, whose first byte is none of these either
+		if r == utf8.RuneError { // also for U+FFFD itself, whose first byte is no control
 			r = rune(name[at])
 		}
 		if r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {

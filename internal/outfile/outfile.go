@@ -145,8 +145,8 @@ func Check(path string, inputs []string, read *infile.Files) error {
 	return nil
 }
 
-// checkInputs returns an error if an output is also an input. info is that of its file, nil if there
-// is none.
+// checkInputs returns an error if an output is also an input. info describes the file of the output;
+// it is nil if that does not exist.
 func checkInputs(output string, info fs.FileInfo, inputs []string, read *infile.Files) error {
 	if info != nil && !info.Mode().IsRegular() {
 		return nil
