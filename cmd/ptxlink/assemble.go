@@ -24,7 +24,7 @@ import (
 // readAssembler reads the options for the way from the linked module to a cubin.
 func (j *linkJob) readAssembler() error {
 	opts := j.opts
-	j.assembler.Compile = opts.Bool("compile-only")
+	j.assembler.Compile, j.assembler.Kernels = opts.Bool("compile-only"), j.options.Kernels
 	j.assembler.Jobs, j.assembler.Verbose = int(opts.Int64("ptxas-jobs")), opts.Bool("verbose")
 	if err := j.readUsage(); err != nil {
 		return err

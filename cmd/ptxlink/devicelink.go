@@ -1,13 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
@@ -47,24 +43,6 @@ func (j *linkJob) findNvlink(why string) (path string, err error) {
 	return path, nil
 }
 
-// takeCode takes the inputs apart that have no PTX for the GPU, or for which a cubin is
-// preferred: their cubins are left to nvlink, and their LTO-IR or LLVM bitcode is compiled to PTX.
-func (j *linkJob) takeCode() error {
-	if j.separated {
-		return nil
-	}
-	given := j.options.Inputs
-	preferred, err := j.takeForms(j.preference())
-	if preferred {
-		j.taken.asPTX = func() error {
-			j.options.Inputs = given
-			_, err := j.takeForms(dlink.PreferPTX)
-			return err
-		}
-	}
-	return err
-}
-
 // preference returns where cubins are preferred to PTX.
 func (j *linkJob) preference() dlink.Preference {
 	switch name := j.opts.String("prefer"); {
@@ -78,110 +56,31 @@ func (j *linkJob) preference() dlink.Preference {
 	return dlink.PreferArchived
 }
 
-// checkAsPTX checks the link of the inputs that take sets, in which nothing with PTX is a
-// cubin: PTX says what all functions take.
-func (j *linkJob) checkAsPTX(take func() error) error {
-	options, code := j.options, j.taken
-	defer func() { j.options, j.taken = options, code }()
-	j.options.Cubins = nil
-	if err := take(); err != nil {
-		return err
+// linker returns what links device code of all forms.
+func (j *linkJob) linker() dlink.Linker {
+	l := dlink.Linker{
+		Options: j.options, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: j.preference(), MapInputs: j.memory == nil,
+		Separate: j.separate, Link: j.linkWith, Jobs: int(j.opts.Int64("ptxas-jobs")), Apart: j.apart,
 	}
-	_, err := j.checked()
-	return err
-}
-
-// checked checks the link of what the inputs are now. The link of what they become says some
-// of it again, which is not reported twice.
-func (j *linkJob) checked() (*link.Result, error) {
-	o := j.options
-	o.CheckOnly, o.Stream = true, false
-	r, err := j.linkWith(o)
-	if err != nil {
-		return nil, j.refused(err)
-	}
-	if j.report.told == nil {
-		j.report.told = map[string]bool{}
-	}
-	r.Messages = slices.DeleteFunc(r.Messages, ptxas.OnlyAssembled)
-	return r, j.tell(r.Messages, exitLink)
-}
-
-// takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
-// PTX.
-func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error) {
-	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: prefer, MapInputs: j.memory == nil}
-	log := diag.Log{Spelling: j.spelling}
-	given := j.options.Inputs
-	s := dlink.Separate(j.opts.Context, given, o, &log)
-	if err := j.tell(log.Messages, exitLink); err != nil {
-		return false, err
-	}
-	j.options.Inputs, j.options.Cubins, j.taken = s.Modules, s.Cubins.Symbols, taken{cubins: s.Cubins, archives: s.Archives}
-	j.assembler.Kernels = j.options.Kernels
-	if j.checkOnly && len(s.Cubins.List) > 0 { // a check as for a cubin
-		j.options.Spelling = j.spelling.Without("--allow-undefined")
-	}
-	var compilers []intermediate
-	if len(s.LTOIR.Units) > 0 {
+	l.LTOIR = func(lto *dlink.Intermediate) (dlink.Compiler, error) {
 		j.lowered = true
-		l, err := j.newLowerer(&s.LTOIR)
-		if err != nil {
-			return false, err
-		}
-		compilers = append(compilers, intermediate{"LTO-IR", &s.LTOIR, false, l})
+		return j.newLowerer(lto)
 	}
-	if len(s.Bitcode.Units) > 0 {
+	l.Bitcode = func(bitcode *dlink.Intermediate) (dlink.Compiler, error) {
 		j.bitcode = true
-		l, err := j.newCompiler(&s.Bitcode)
-		if err != nil {
-			return false, err
-		}
-		s.Bitcode.Unchecked = j.fromRustc && l.Quick
-		compilers = append(compilers, intermediate{"LLVM bitcode", &s.Bitcode, l.Quick, l})
+		return j.newCompiler(bitcode)
 	}
-	for _, code := range compilers {
-		if err := j.lowerApart(code, &s.Cubins); err != nil {
-			return false, err
-		}
-	}
-	for _, code := range compilers {
-		if err == nil {
-			err = j.lowerTogether(code, &s.Cubins)
-		}
-	}
-	j.options.Inputs = dlink.Filled(j.options.Inputs)
-	if o.Prefer == dlink.PreferArchived && s.BothForms && len(compilers) == 0 {
-		j.taken.own = func() ([]link.Input, dlink.Cubins, []*link.Message) {
-			var log diag.Log
-			o.Prefer = dlink.PreferOwn
-			s := dlink.Separate(j.opts.Context, given, o, &log)
-			return s.Modules, s.Cubins, log.Messages
-		}
-	}
-	return s.Preferred, err
-}
-
-// intermediate is code of one kind, and what compiles it.
-type intermediate struct {
-	kind  string
-	units *dlink.Intermediate
-	quick bool // what is compiled alone is for checks only
-	lowerer
-}
-
-type lowerer interface {
-	Lower(context.Context, []container.Unit, *diag.Log) ([]byte, error)
-	LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error)
+	return l
 }
 
 // newCompiler finds the compiler for LLVM bitcode.
 func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, error) {
-	c := &llvm.Compiler{Arch: strings.Replace(cmp.Or(j.options.Arch, bitcode.Arch()), "compute_", "sm_", 1), Spelling: j.spelling}
+	c := &llvm.Compiler{Arch: bitcode.Arch(j.options.Arch), Spelling: j.spelling}
 	if c.Arch == "" {
 		return nil, usageError(bitcode.Units[0].Name+", which is LLVM bitcode, records no GPU", "--arch=sm_80 names one")
 	}
-	c.Quick = len(bitcode.Units) > 1 && j.compilesTogether()
+	c.Quick = len(bitcode.Units) > 1 && dlink.Combines(j.options)
+	bitcode.Quick, bitcode.Unchecked = c.Quick, c.Quick && j.fromRustc
 	c.Cache, c.Command = j.assembler.Cache, j.noteCommands
 	j.readCompilerOptions(c)
 	if err := c.Find(j.opts.Context, j.opts.String("clang"), j.besideCompiler(), bitcode.Units); err != nil {
@@ -199,8 +98,7 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 			return nil, j.neededFor(why, ptxas.NotForPTX, err)
 		}
 	}
-	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache}, Nvlink: b.Nvlink, Command: j.noteCommands}
-	l.Arch = strings.Replace(cmp.Or(j.options.Arch, lto.Arch()), "compute_", "sm_", 1)
+	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache, Arch: lto.Arch(j.options.Arch)}, Nvlink: b.Nvlink, Command: j.noteCommands}
 	if l.Nvlink == "" {
 		if l.Nvlink, err = j.findNvlink(why); err != nil {
 			return nil, err
@@ -241,171 +139,14 @@ func (j *linkJob) neededFor(why, without string, err error) error {
 	return &exitError{exitIO, err}
 }
 
-// lowerApart compiles each unit alone, those in archives if something needs them. That is asked
-// again when they are compiled, since modules that they need may need others.
-func (j *linkJob) lowerApart(code intermediate, cubins *dlink.Cubins) error {
-	for {
-		if err := j.lowerNext(code); err != nil {
-			return err
-		}
-		offered := code.units.Offered()
-		if len(offered) == 0 {
-			return nil
-		}
-		o := j.options
-		o.RequireDefined = nil // what is pulled may define them
-		o.Cubins, o.CheckOnly, o.Stream = slices.Concat(cubins.Symbols, offered, code.units.Hidden()), true, false
-		r, err := j.linkWith(o)
-		if refused := (*link.Errors)(nil); err != nil && !errors.As(err, &refused) {
-			return err
-		} // the link of all units reports what is wrong
-		if !code.units.Pull(r, j.wanted()) {
-			return nil
-		}
-	}
-}
-
-// lowerNext compiles the units that are known to be needed.
-func (j *linkJob) lowerNext(code intermediate) error {
-	defer j.timed(code.kind, time.Now())
-	for {
-		units, members := code.units.Next()
-		if len(units) == 0 {
-			break
-		}
-		log := diag.Log{Spelling: j.spelling}
-		texts, err := code.LowerEach(j.opts.Context, units, int(j.opts.Int64("ptxas-jobs")), &log)
-		switch {
-		case members && j.compilesTogether() && errors.Is(err, llvm.ErrRejected): // the compiler may take what is needed of them
-		case j.report.write(log.Messages) > 0:
-			return &exitError{code: exitLink}
-		case err != nil:
-			return err
-		}
-		code.units.Compiled(texts)
-	}
-	var err error
-	j.options.Inputs, err = code.units.Apart(j.options.Inputs)
-	return err
-}
-
-// wanted returns the names whose members of archives options ask for.
-func (j *linkJob) wanted() []string {
-	return slices.Concat(j.options.Undefined, j.options.RequireDefined)
-}
-
-// compilesTogether reports whether units of intermediate code are compiled to one module, in which
-// a use is of the definition of its name.
-func (j *linkJob) compilesTogether() bool {
-	o := j.options
-	return len(o.Wrap)+len(o.Define)+len(o.Weaken)+len(o.LocalizeInputs) == 0
-}
-
-// lowerTogether compiles the units that the link takes to one module. What the link reports of
-// the units is reported before, at their files.
-func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
-	if len(code.units.Units) < 2 || j.apart || !j.compilesTogether() {
-		return nil
-	}
-	o := j.options
-	j.options.Cubins = append(slices.Clip(o.Cubins), code.units.Hidden()...)
-	// Code of the other kind, if compiled together before, has left empty places.
-	j.options.CrossReference, j.options.Inputs = true, dlink.Filled(slices.Clone(o.Inputs))
-	r, err := j.checked()
-	j.options.CrossReference, j.options.Cubins, j.options.Inputs = o.CrossReference, o.Cubins, o.Inputs
-	if err != nil {
-		return err
-	}
-	units := code.units.Linked(r, dlink.Outside{
-		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: j.wanted(), Variables: !o.CollectVariables, Cubins: cubins.Taken(r),
-	})
-	if len(units) == 0 || len(units) == 1 && !code.quick {
-		return nil
-	}
-	defer j.timed(code.kind, time.Now())
-	log := diag.Log{Spelling: j.spelling}
-	text, err := code.Lower(j.opts.Context, units, &log)
-	if err := j.tell(log.Messages, exitLink); err != nil {
-		return err
-	}
-	if err == nil {
-		j.options.Inputs = code.units.Together(j.options.Inputs, units, text)
-		if len(units) > 1 {
-			j.taken.apart, j.taken.units = r, append(j.taken.units, code.units.Described(r, units)...)
-		}
-	}
-	return err
-}
-
-// taken is the device code of a link that is not among its modules.
-type taken struct {
-	cubins dlink.Cubins
-	// asPTX sets the inputs of the link with PTX in place of the preferred cubins. It is nil if no
-	// cubin is preferred.
-	asPTX func() error
-	// own reads the inputs with PreferOwn. It is nil if no input has both PTX and a cubin.
-	own func() ([]link.Input, dlink.Cubins, []*link.Message)
-
-	archives []string     // with cubins, LTO-IR and bitcode
-	apart    *link.Result // the link of each unit of LTO-IR, where they were then compiled together
-	units    []link.Unit  // those units
-}
-
-// tellTaken adds to the result of a link, with these cubins, what it does not know: which unit of
-// LTO-IR or bitcode defines and uses a symbol, and which archives are not used.
-func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
-	t, modules := j.taken, result.Modules
-	if t.apart != nil {
-		result.Units, result.References, result.Pulls = t.units, t.apart.References, t.apart.Pulls
-		modules = append(slices.Clip(modules), t.apart.Modules...)
-	}
-	if len(t.archives) == 0 { // the link knows all that it has used
-		return
-	}
-	used := map[string]bool{}
-	use := func(member string) {
-		for i := range member {
-			if member[i] == '(' {
-				used[member[:i]] = true
-			}
-		}
-	}
-	for _, m := range modules {
-		use(m.Name)
-	}
-	for _, u := range t.units {
-		use(u.Name)
-	}
-	for _, c := range cubins {
-		use(c.Name)
-	}
-	named := map[string]int{} // how many paths are named from it on
-	for i := len(j.paths) - 1; i >= 0; i-- {
-		named[j.paths[i]] = len(j.paths) - i
-	}
-	archives := append(slices.Clip(result.Unused), t.archives...)
-	slices.SortStableFunc(archives, func(a, b string) int { return cmp.Compare(named[b], named[a]) })
-	result.Unused = slices.DeleteFunc(slices.Compact(archives), func(path string) bool { return used[path] })
-}
-
-// leaveToNvlink returns the cubins of a link that nvlink links with its result, after a check of
-// what they do not say.
-func (j *linkJob) leaveToNvlink(r *link.Result) ([]container.Cubin, error) {
-	if j.taken.asPTX != nil && r.Untyped() {
-		if err := j.checkAsPTX(j.taken.asPTX); err != nil {
-			return nil, err
-		}
-	}
-	list := j.taken.cubins.Linked(r)
+// findNvlinkFor finds nvlink for the cubins of a link, if it was not needed before.
+func (j *linkJob) findNvlinkFor(list []container.Cubin) (err error) {
 	switch {
 	case len(list) == 0 || j.options.CheckOnly:
 	case j.assembler.Mode == ptxas.Whole:
-		return nil, usageError("--ptxas-mode=whole links no cubins, and "+list[0].Name+" has one", "without it, nvlink links the cubins")
+		return usageError("--ptxas-mode=whole links no cubins, and "+list[0].Name+" has one", "without it, nvlink links the cubins")
 	case j.assembler.Nvlink == "":
-		var err error
-		if j.assembler.Nvlink, err = j.findNvlink("needed for " + list[0].Name + ", which has no PTX for " + j.options.Arch); err != nil {
-			return nil, err
-		}
+		j.assembler.Nvlink, err = j.findNvlink("needed for " + list[0].Name + ", which has no PTX for " + j.options.Arch)
 	}
-	return list, nil
+	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
+	"ptxlink/link"
+	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
 )
 
@@ -107,6 +110,15 @@ func TestForms(t *testing.T) {
 					t.Errorf("%s: %v, want %v", name, got, want)
 				}
 			}
+			// So does the Go API.
+			cubin, r, err := ptxas.Cubin(t.Context(), link.Options{Arch: "sm_80", Inputs: []link.Input{{Path: objects[0]}, {Path: objects[1]}}})
+			if err != nil || len(r.Messages) > 0 {
+				t.Errorf("%s and %s, Cubin: %v %v", a, b, err, r)
+			} else if err := os.WriteFile(file("api.cubin"), cubin, 0o666); err != nil {
+				t.Fatal(err)
+			} else if got := kernelsAndData(t, file("api.cubin")); !maps.Equal(got, want) {
+				t.Errorf("%s and %s, Cubin: %v, want %v", a, b, got, want)
+			}
 		}
 	}
 
@@ -142,6 +154,7 @@ func TestForms(t *testing.T) {
 	for _, a := range forms {
 		for _, b := range forms {
 			code, said := ptxlink(file("a."+a+".o"), file("bad."+b+".o"), "--arch=sm_80", "-o", file("no.cubin"))
+			_, _, err := ptxas.Cubin(t.Context(), link.Options{Arch: "sm_80", Inputs: []link.Input{{Path: file("a." + a + ".o")}, {Path: file("bad." + b + ".o")}}})
 			wanted := []string{"undefined symbol: weigh(P)", "a." + a + ".o"}
 			if a != "sm_80" { // of what it needs, machine code says only the name
 				wanted = append(wanted, "counter has", "bad."+b+".o")
@@ -152,6 +165,9 @@ func TestForms(t *testing.T) {
 			for _, want := range wanted {
 				if code != exitLink || !strings.Contains(said, want) {
 					t.Errorf("%s and bad %s: exit code %d, want %q in\n%s", a, b, code, want, said)
+				}
+				if refused := (*link.Errors)(nil); !errors.As(err, &refused) || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s and bad %s, Cubin: want %q in\n%v", a, b, want, err)
 				}
 			}
 		}

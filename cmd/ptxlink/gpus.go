@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
-	"ptxlink/object/container"
 )
 
 // readArchs reads --arch. Each cubin of a fatbin is the link for its GPU, because the
@@ -50,7 +50,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	j.linked = nil
 	for _, arch := range archs {
 		j.options.Arch, j.options.Inputs = arch, given
-		result, cubins, linkErr := j.link()
+		linked, linkErr := j.link()
 		if exit := (*exitError)(nil); linkErr != nil && !errors.As(linkErr, &exit) {
 			return nil, linkErr
 		}
@@ -58,43 +58,39 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 			err = linkErr // the other links have errors of their own
 			continue
 		}
-		if text := j.describe(result); text != "" && !described[text] {
+		if text := j.describe(linked.Result); text != "" && !described[text] {
 			described[text] = true
 			if len(archs) > 1 {
 				text = arch + ":\n" + text
 			}
 			io.WriteString(j.stderr, text)
 		}
-		own := j.taken.own
 		if j.assembler.Mode != ptxas.Auto {
-			own = nil
+			linked.Own = nil
 		}
-		target := ptxas.NewTarget(result, j.options, cubins, own)
-		if j.report.write(result.Messages) > 0 { // --fatal-warnings
+		target := ptxas.NewTarget(linked)
+		if j.report.write(linked.Messages) > 0 { // --fatal-warnings
 			err = &exitError{code: exitLink}
 		}
-		j.showCommands(result)
-		j.linked = append(j.linked, j.options)
+		j.showCommands(linked.Result)
+		j.linked = append(j.linked, linked.Options)
 		targets = append(targets, target)
 	}
 	return targets, cmp.Or(err, j.warnUnneeded())
 }
 
-// link links for one GPU. It returns also the cubins that nvlink links with the result.
-func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
-	if err := j.takeCode(); err != nil {
-		return nil, nil, err
-	}
-	result, err := j.linkWith(j.options)
-	if j.memory != nil {
-		j.memory.linked = result
-	}
+// link links for one GPU.
+func (j *linkJob) link() (*dlink.Linked, error) {
+	linked, err := j.linker().Run(j.opts.Context)
 	var names []string
 	if refused, ok := errors.AsType[*link.Errors](err); ok {
 		names = refused.Modules
 	} else if err == nil {
-		for _, m := range result.Modules {
+		for _, m := range linked.Modules {
 			names = append(names, m.Name)
+		}
+		if j.memory != nil {
+			j.memory.linked = linked.Result
 		}
 	}
 	if j.opts.Bool("trace") { // like ld, also if they cannot be linked
@@ -103,20 +99,18 @@ func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
 		}
 	}
 	if err != nil {
-		return nil, nil, j.refused(err)
+		return nil, j.refused(err)
 	}
-	j.passes = append(j.passes, result.Passes...)
-	cubins, err := j.leaveToNvlink(result)
-	j.tellTaken(result, cubins)
-	return result, cubins, err
+	j.passes = append(j.passes, linked.Passes...)
+	return linked, j.findNvlinkFor(linked.Cubins)
 }
 
 // linkWith links with the libraries that serve keeps, if the request names some.
-func (j *linkJob) linkWith(o link.Options) (*link.Result, error) {
+func (j *linkJob) linkWith(ctx context.Context, o link.Options) (*link.Result, error) {
 	if j.memory != nil && j.memory.libraries != nil {
-		return j.memory.libraries.Link(j.opts.Context, o)
+		return j.memory.libraries.Link(ctx, o)
 	}
-	return link.Link(j.opts.Context, o)
+	return link.Link(ctx, o)
 }
 
 // describe returns what the options ask to print about a link.

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 	"ptxlink/link/report"
 )
@@ -30,13 +31,12 @@ type linkJob struct {
 	archs     []string          // the GPUs of a fatbin, if there are several
 	beside    map[string]string // the files of sideFiles that are written, by option
 	passes    []link.Pass
-	separated bool           // the inputs are PTX only
-	lowered   bool           // there was LTO-IR
-	bitcode   bool           // there was LLVM bitcode
-	taken     taken          // what takeCode found
-	compiled  sync.Map       // the commands that compile intermediate code, by the name of the module
-	fromRustc bool           // ptxlink llvm-bitcode-linker
-	linked    []link.Options // of each target, with the inputs that its link had
+	separate  func(dlink.Preference) (dlink.Separated, []*link.Message) // of dlink.Linker
+	lowered   bool                                                      // there was LTO-IR
+	bitcode   bool                                                      // there was LLVM bitcode
+	compiled  sync.Map                                                  // the commands that compile intermediate code, by the name of the module
+	fromRustc bool                                                      // ptxlink llvm-bitcode-linker
+	linked    []link.Options                                            // of each target, with the inputs that its link had
 
 	assembler ptxas.Build
 	fatbinary string          // its path

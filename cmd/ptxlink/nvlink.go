@@ -163,22 +163,15 @@ func (j *linkJob) nvlink() error {
 			return err
 		}
 	}
-	j.options.Inputs, j.options.Arch, j.options.MapInputs, j.separated = job.Inputs, job.Arch, true, true
+	j.options.Arch, j.options.MapInputs = job.Arch, true
 	j.options.WholeProgram, j.options.HostObject = job.WholeProgram, job.HostObject
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
-	j.options.Cubins, j.taken = job.Cubins.Symbols, taken{cubins: job.Cubins}
-	if job.Preferred {
-		j.taken.asPTX = func() error {
-			job := read(dlink.PreferPTX)
-			j.options.Inputs, j.options.Arch, j.options.Cubins = job.Inputs, job.Arch, job.Cubins.Symbols
-			return nil
+	j.separate = func(by dlink.Preference) (dlink.Separated, []*link.Message) {
+		if by == prefer {
+			return job.Separated, nil
 		}
-	}
-	if prefer == dlink.PreferArchived && job.BothForms {
-		j.taken.own = func() ([]link.Input, dlink.Cubins, []*link.Message) {
-			job := read(dlink.PreferOwn)
-			return job.Inputs, job.Cubins, job.Messages
-		}
+		job := read(by)
+		return job.Separated, job.Messages
 	}
 	j.options.Kernels = splitCommas(j.opts.StringSlice("kernels-used"))
 	j.assembler.Kernels = j.options.Kernels

@@ -81,7 +81,7 @@ func (j *linkJob) unoptimized(targets []ptxas.Target) ([]ptxas.Output, error) {
 	for i, t := range targets {
 		o := j.linked[i]
 		o.Optimize = link.Optimize{}
-		result, err := j.linkWith(o)
+		result, err := j.linkWith(j.opts.Context, o)
 		if err != nil {
 			return nil, j.refused(err)
 		}

@@ -1,5 +1,5 @@
-// Package dlink finds the device code in objects: PTX for ptxlink, and cubins for nvlink. It
-// reads the inputs of nvcc's device link, and writes its register file.
+// Package dlink finds device code of all forms in objects, and links it. It reads the inputs of nvcc's
+// device link, and writes its register file.
 package dlink
 
 import (
@@ -64,23 +64,16 @@ const (
 	PreferCubins
 )
 
-// Job is a device link.
+// Job is a device link. Its Modules and Cubins are those of objects with relocatable code, Cubins also those of
+// libcudadevrt.a, which is an archive to pull from, too. Arch is that of Options, sm_90a in place of sm_90, or sm_80 for
+// compute_80.
 type Job struct {
-	// Inputs are those of link.Options. Arch is the GPU to link for: that of Options, sm_90a
-	// in place of sm_90, or sm_80 for compute_80.
-	Inputs []link.Input
-	Arch   string
-	// Cubins are those of objects without PTX for the GPU; those of libcudadevrt.a, which is
-	// an archive to pull from, too.
-	Cubins Cubins
+	Separated
 	// Launched are patterns of the kernels that the host launches; nil if that is not known of
 	// all files.
 	Launched []string
 	// WholeProgram are the objects that nvcc compiled without -rdc=true. They are not linked.
 	WholeProgram []string
-	// Preferred is set if a cubin is linked in place of PTX, and BothForms if PTX is linked of an input
-	// that also has a cubin.
-	Preferred, BothForms bool
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
@@ -123,7 +116,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	})
 	r.judge()
 	hosts := sync.OnceValue(func() map[string]string { return r.hostSymbols(ctx, files) })
-	j := &Job{Arch: r.gpu.String(), virtual: r.virtual(), HostObject: func(symbol string) string { return hosts()[symbol] }}
+	j := &Job{Separated: Separated{Arch: r.gpu.String()}, virtual: r.virtual(), HostObject: func(symbol string) string { return hosts()[symbol] }}
 	r.report()
 	needy := slices.ContainsFunc(r.candidates, func(c candidate) bool { return !c.system && (c.verdict == suits || c.verdict == cubinOnly) })
 	for _, c := range r.candidates {
@@ -134,10 +127,10 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 			r.library(ctx, c, j)
 			c.library = c.input.Path
 		case c.system || c.verdict == suits:
-			j.Inputs = append(j.Inputs, c.input)
+			j.Modules = append(j.Modules, c.input)
 			j.BothForms = j.BothForms || r.cubinFor(c.Object) != ""
 		case c.verdict == cubinOnly:
-			j.Cubins.add(r.cubins(c.Object), false, len(j.Inputs), &log)
+			j.Cubins.add(r.cubins(c.Object), false, len(j.Modules), &log)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
 		}
 		j.units = append(j.units, c)
@@ -146,8 +139,8 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	if !r.unclear && !j.virtual {
 		j.Launched = r.launched
 	}
-	if len(j.Inputs) == 0 {
-		j.Inputs = []link.Input{{Name: "<no device code>", Text: object.EmptyModule(r.gpu)}}
+	if len(j.Modules) == 0 {
+		j.Modules = []link.Input{{Name: "<no device code>", Text: object.EmptyModule(r.gpu)}}
 	}
 	return j
 }
@@ -280,7 +273,7 @@ func (r *reader) library(ctx context.Context, c candidate, j *Job) {
 				list = append(list, cubin)
 			}
 		}
-		j.Cubins.add(list, !c.input.WholeArchive, len(j.Inputs), r.log)
+		j.Cubins.add(list, !c.input.WholeArchive, len(j.Modules), r.log)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"ptxlink/internal/lazy"
 	"ptxlink/link"
@@ -23,6 +24,8 @@ type Intermediate struct {
 	// Unchecked is set if members of archives are only compiled together: their compiler has
 	// compared the types of functions. Members that cannot be compiled alone are so, too.
 	Unchecked bool
+	// Quick is set if what is compiled alone is only checked.
+	Quick bool
 
 	at       []int // the place of each unit among the modules
 	archives map[int]bool
@@ -171,15 +174,18 @@ func (c *Intermediate) Pull(r *link.Result, names []string) (pulled bool) {
 	return len(needed) > 0
 }
 
-// Arch returns the highest GPU of the units: what to compile for if the link names none.
-func (c *Intermediate) Arch() (word string) {
+// Arch returns the GPU to compile for: that of a link, or if it names none, the highest of the units, or "".
+func (c *Intermediate) Arch(link string) string {
 	var best object.GPU
 	for _, u := range c.Units {
-		if t, ok := object.ParseGPU(u.Target); ok && t.Number > best.Number {
-			best, word = t, t.String()
+		if t, ok := object.ParseGPU(u.Target); ok && t.Number > best.Number && link == "" {
+			best = t
 		}
 	}
-	return word
+	if best.Number > 0 {
+		link = best.String()
+	}
+	return strings.Replace(link, "compute_", "sm_", 1)
 }
 
 // Apart returns the modules with the PTX of each unit at its place.

@@ -22,6 +22,7 @@ type Separated struct {
 	Cubins  Cubins
 	LTOIR   Intermediate
 	Bitcode Intermediate
+	Arch    string // the GPU to link for, if it is not that of the options
 	// Preferred is set if a cubin is linked in place of PTX, and BothForms if PTX is linked of an input
 	// that also has a cubin.
 	Preferred, BothForms bool

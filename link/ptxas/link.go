@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 )
 
@@ -20,7 +18,8 @@ import (
 // The inputs may also be objects, archives and fatbins with cubins for o.Arch, which need the nvlink
 // that FindNvlink finds. It links the cubins of archives and of inputs without PTX for o.Arch, and,
 // where functions stay separate, those that ptxas made of the PTX of the inputs (Own). All are checked
-// as PTX is. LTO-IR and LLVM bitcode must be compiled first (Lowerer, package llvm).
+// as PTX is. LTO-IR is compiled to PTX, for which nvlink needs the libnvvm that FindNVVM finds. LLVM bitcode must be
+// compiled first (package llvm).
 func Cubin(ctx context.Context, o link.Options) (cubin []byte, r *link.Result, err error) {
 	b := Build{Options: Options{Spelling: o.Spelling}}
 	missing := b.find(ctx)
@@ -66,46 +65,34 @@ func (b *Build) find(ctx context.Context) (err error) {
 	return nil
 }
 
-// link links modules, and finds the cubins that nvlink links with the result.
+// link links the device code of all forms.
 func (b Build) link(ctx context.Context, o link.Options) (t Target, err error) {
-	o.Stream, o.Inputs = false, dlink.Buffered(ctx, o.Inputs, o.MaxInputSize)
-	given := o
-	apart := func(prefer dlink.Preference) (s dlink.Separated, log diag.Log) {
-		log.Spelling = o.Spelling
-		s = dlink.Separate(ctx, given.Inputs, dlink.Options{Arch: o.Arch, MaxInputSize: o.MaxInputSize, PTX: o.Arch == "" || len(given.Cubins) > 0, Prefer: prefer}, &log)
-		return s, log
-	}
-	prefer := dlink.PreferArchived
+	o.Stream = false
+	l := dlink.Linker{Options: o, PTX: o.Arch == "" || len(o.Cubins) > 0, Prefer: dlink.PreferArchived, Jobs: b.Jobs}
 	if b.Nvlink == "" || o.Optimize.Enabled() {
-		prefer = dlink.PreferPTX
+		l.Prefer = dlink.PreferPTX
 	}
-	s, log := apart(prefer)
-	if log.Errors() > 0 {
-		return t, &link.Errors{Messages: log.Messages}
-	}
-	var own func() ([]link.Input, dlink.Cubins, []*link.Message)
-	if len(s.LTOIR.Units)+len(s.Bitcode.Units) == 0 { // otherwise link.Link reports them
-		o.Inputs, o.Cubins = s.Modules, append(slices.Clip(o.Cubins), s.Cubins.Symbols...)
-		if s.BothForms && prefer == dlink.PreferArchived {
-			own = func() ([]link.Input, dlink.Cubins, []*link.Message) {
-				s, log := apart(dlink.PreferOwn)
-				return s.Modules, s.Cubins, log.Messages
-			}
-		}
-	}
-	r, err := link.Link(ctx, o)
+	l.LTOIR = func(lto *dlink.Intermediate) (dlink.Compiler, error) { return b.lowerer(ctx, lto.Arch(o.Arch)) }
+	linked, err := l.Run(ctx)
 	if err != nil {
 		return t, err
 	}
-	r.Messages = append(log.Messages, r.Messages...)
-	if s.Preferred && r.Untyped() { // PTX says what all functions take
-		as, _ := apart(dlink.PreferPTX)
-		given.Inputs, given.Cubins, given.CheckOnly = as.Modules, as.Cubins.Symbols, true
-		if _, err := link.Link(ctx, given); err != nil {
-			return t, err
+	return NewTarget(linked), nil
+}
+
+// lowerer finds what compiles LTO-IR.
+func (b Build) lowerer(ctx context.Context, arch string) (l *Lowerer, err error) {
+	if err := b.find(ctx); err != nil {
+		return nil, err
+	}
+	l = &Lowerer{Options: b.Options, Nvlink: b.Nvlink}
+	if l.Arch = arch; l.Nvlink == "" {
+		if l.Nvlink, err = b.FindNvlink(ctx, ""); err != nil {
+			return nil, err
 		}
 	}
-	return NewTarget(r, o, s.Cubins.Linked(r), own), nil
+	l.NVVM, err = b.FindNVVM("", l.Nvlink)
+	return l, err
 }
 
 // target assembles a target, and adds the messages to its result.

@@ -19,22 +19,18 @@ type Own struct {
 	Missing string   // the reason, if an input has no such cubin
 }
 
-// NewTarget returns the target of a link with the options o, whose result nvlink links with some
-// cubins. read takes the inputs apart with dlink.PreferOwn: it returns what stays PTX, the cubins, and
-// messages. It may be nil; Own is then nil, and if o asks for other code than these cubins have.
-// With Own, NewTarget takes the messages about assembled code from r.
-func NewTarget(r *link.Result, o link.Options, linked []container.Cubin, read func() ([]link.Input, dlink.Cubins, []*link.Message)) Target {
-	t := Target{Arch: cmp.Or(o.Arch, r.Target), Result: r, Cubins: linked}
-	if read != nil && !changesCode(o) {
-		t.Own = func() Own { return own(r, o, linked, read) }
-		t.Warnings = slices.DeleteFunc(slices.Clone(r.Messages), func(m *link.Message) bool { return !OnlyAssembled(m) })
-		r.Messages = slices.DeleteFunc(r.Messages, OnlyAssembled)
+// NewTarget returns the target of a link. Own of the target is nil if the link has none, or asks for
+// other code than its cubins have. With Own, NewTarget takes the messages about assembled code from the result.
+func NewTarget(l *dlink.Linked) Target {
+	r := l.Result
+	t := Target{Arch: cmp.Or(l.Options.Arch, r.Target), Result: r, Cubins: l.Cubins}
+	if l.Own != nil && !changesCode(l.Options) {
+		t.Own = func() Own { return own(l) }
+		t.Warnings = slices.DeleteFunc(slices.Clone(r.Messages), func(m *link.Message) bool { return !dlink.OnlyAssembled(m) })
+		r.Messages = slices.DeleteFunc(r.Messages, dlink.OnlyAssembled)
 	}
 	return t
 }
-
-// OnlyAssembled reports whether a message of a link holds only if ptxas assembles its output.
-func OnlyAssembled(m *link.Message) bool { return m.ID == diag.DebugMixed }
 
 // changes are the warnings that the linked PTX differs from that of the inputs.
 var changes = []diag.ID{diag.Align, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped}
@@ -49,22 +45,24 @@ func changesCode(o link.Options) bool {
 }
 
 // own finds the cubins of the inputs that can replace the assembled PTX of a result.
-func own(r *link.Result, o link.Options, given []container.Cubin, read func() ([]link.Input, dlink.Cubins, []*link.Message)) (own Own) {
+func own(l *dlink.Linked) (own Own) {
+	r, o := l.Result, l.Options
 	if i := slices.IndexFunc(r.Messages, func(m *link.Message) bool { return slices.Contains(changes, m.ID) }); i >= 0 {
 		own.Missing = "the linked PTX differs, says the warning " + string(r.Messages[i].ID)
 		return own
 	}
-	rest, all, messages := read()
+	separated, messages := l.Own()
+	all := separated.Cubins
 	if i := slices.IndexFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }); i >= 0 {
 		own.Missing = messages[i].Text
 		return own
 	}
-	if module := withoutCubin(r, rest); module != "" {
+	if module := withoutCubin(r, separated.Modules); module != "" {
 		own.Missing = module + " has no cubin of its PTX for " + o.Arch
 		return own
 	}
 	linked := map[string][][]byte{}
-	for _, c := range given {
+	for _, c := range l.Cubins {
 		linked[c.Name] = append(linked[c.Name], c.Data)
 	}
 	var symbols []link.Cubin

@@ -1,0 +1,344 @@
+package dlink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ptxlink/link"
+	"ptxlink/link/diag"
+	"ptxlink/object/container"
+)
+
+// Linker links device code of all forms: PTX, cubins that nvlink links with the result, and LTO-IR and
+// LLVM bitcode, which are compiled to PTX.
+type Linker struct {
+	// Options are those of the link of the PTX, with all inputs. If they have Cubins, PTX must be set.
+	Options link.Options
+	// PTX, Prefer and MapInputs are the same as in the Options of Separate.
+	PTX       bool
+	Prefer    Preference
+	MapInputs bool
+	// Separate takes the inputs apart. If it is nil, the function Separate does.
+	Separate func(Preference) (Separated, []*link.Message)
+	// Link links PTX. If it is nil, link.Link does.
+	Link func(context.Context, link.Options) (*link.Result, error)
+	// LTOIR and Bitcode return what compiles such code. If one is nil, link.Link refuses inputs with such code.
+	LTOIR, Bitcode func(*Intermediate) (Compiler, error)
+	// Jobs is the number of compilers that run at a time; 0 means one per CPU.
+	Jobs int
+	// Apart keeps units of intermediate code apart, which are otherwise compiled together.
+	Apart bool
+}
+
+// Compiler compiles intermediate code to PTX. With an error in the log, its methods return one.
+type Compiler interface {
+	// Lower compiles units to one module.
+	Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error)
+	// LowerEach compiles each unit to a module of its own, jobs at a time.
+	LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error)
+}
+
+// Linked is a link of device code.
+type Linked struct {
+	*link.Result
+	Options link.Options      // those that the link of the PTX had
+	Cubins  []container.Cubin // what nvlink links with the result
+	// Own takes the inputs apart with PreferOwn. It is nil if that finds no other cubins.
+	Own func() (Separated, []*link.Message)
+}
+
+// OnlyAssembled reports whether a message of a link holds only if ptxas assembles its output.
+func OnlyAssembled(m *link.Message) bool { return m.ID == diag.DebugMixed }
+
+// Combines reports whether units of intermediate code are compiled to one module, in which a use is of the
+// definition of its name.
+func Combines(o link.Options) bool {
+	return len(o.Wrap)+len(o.Define)+len(o.Weaken)+len(o.LocalizeInputs) == 0
+}
+
+// Run links. If the inputs cannot be read, compiled or linked, the error is *link.Errors; other errors are those of
+// LTOIR, Bitcode and what they return.
+func (l Linker) Run(ctx context.Context) (*Linked, error) {
+	l.Options.Inputs = Buffered(ctx, l.Options.Inputs, l.Options.MaxInputSize)
+	if l.Link == nil {
+		l.Link = link.Link
+	}
+	if l.Separate == nil {
+		o := Options{Arch: l.Options.Arch, MaxInputSize: l.Options.MaxInputSize, PTX: l.PTX, MapInputs: l.MapInputs}
+		l.Separate = func(prefer Preference) (Separated, []*link.Message) {
+			o, log := o, diag.Log{Spelling: l.Options.Spelling}
+			o.Prefer = prefer
+			return Separate(ctx, l.Options.Inputs, o, &log), log.Messages
+		}
+	}
+	run := linking{Linker: l}
+	linked, err := run.run(ctx)
+	if refused, ok := errors.AsType[*link.Errors](err); ok {
+		refused.Messages = run.once(refused.Messages)
+	}
+	return linked, err
+}
+
+// linking is the state of Run.
+type linking struct {
+	Linker
+	said   []*link.Message // before the link
+	passes []link.Pass
+}
+
+func (l *linking) run(ctx context.Context) (*Linked, error) {
+	c, err := l.take(ctx, l.Prefer)
+	if err != nil {
+		return nil, err
+	}
+	r, err := l.Link(ctx, c.options)
+	if err != nil {
+		return nil, err
+	}
+	if c.Preferred && r.Untyped() { // PTX says what all functions take
+		as, err := l.take(ctx, PreferPTX)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := l.check(ctx, as.options); err != nil {
+			return nil, err
+		}
+	}
+	r.Messages, r.Passes = l.once(r.Messages), append(l.passes, r.Passes...)
+	linked := &Linked{Result: r, Options: c.options, Cubins: c.Cubins.Linked(r)}
+	c.describe(linked, l.Options.Inputs)
+	if l.Prefer == PreferArchived && c.BothForms && len(c.compiled) == 0 {
+		linked.Own = func() (Separated, []*link.Message) { return l.Separate(PreferOwn) }
+	}
+	return linked, nil
+}
+
+// say adds messages. It returns them as an error if there is one among them.
+func (l *linking) say(messages []*link.Message) error {
+	l.said = append(l.said, messages...)
+	if slices.ContainsFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }) {
+		return &link.Errors{}
+	}
+	return nil
+}
+
+// once returns what was said, and the messages of a link that were not: links of the same inputs have most of
+// them in common.
+func (l *linking) once(messages []*link.Message) []*link.Message {
+	if len(l.said) == 0 {
+		return messages
+	}
+	told := map[string]bool{}
+	return slices.DeleteFunc(append(l.said, messages...), func(m *link.Message) bool {
+		key := fmt.Sprintf("%d %q %q", m.Kind, m.Text, m.Place)
+		was := told[key]
+		told[key] = true
+		return was
+	})
+}
+
+// check checks a link.
+func (l *linking) check(ctx context.Context, o link.Options) (*link.Result, error) {
+	o.CheckOnly, o.Stream = true, false
+	r, err := l.Link(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return r, l.say(slices.DeleteFunc(r.Messages, OnlyAssembled))
+}
+
+// device is the device code of a link.
+type device struct {
+	Separated
+	options  link.Options
+	compiled []intermediate
+	apart    *link.Result // the link of each unit, where they were then compiled together
+	units    []link.Unit  // those units
+}
+
+// intermediate is code of one kind, and what compiles it.
+type intermediate struct {
+	*Intermediate
+	Compiler
+	kind string
+}
+
+// take takes the inputs apart, and compiles what is intermediate code.
+func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) {
+	s, messages := l.Separate(prefer)
+	c := &device{Separated: s, options: l.Options}
+	if prefer == l.Prefer {
+		if err := l.say(messages); err != nil {
+			return nil, err
+		}
+	}
+	compilers := []struct {
+		kind  string
+		units *Intermediate
+		find  func(*Intermediate) (Compiler, error)
+	}{{"LTO-IR", &c.LTOIR, l.LTOIR}, {"LLVM bitcode", &c.Bitcode, l.Bitcode}}
+	for _, code := range compilers {
+		switch {
+		case len(code.units.Units) == 0:
+		case code.find == nil: // link.Link says that it links none
+			return &device{options: l.Options}, nil
+		default:
+			compiler, err := code.find(code.units)
+			if err != nil {
+				return nil, err
+			}
+			c.compiled = append(c.compiled, intermediate{code.units, compiler, code.kind})
+		}
+	}
+	o := &c.options
+	if o.Inputs = s.Modules; s.Arch != "" {
+		o.Arch = s.Arch
+	}
+	if o.Cubins = append(slices.Clip(o.Cubins), s.Cubins.Symbols...); o.CheckOnly && len(s.Cubins.List) > 0 { // a check as for a cubin
+		o.Spelling = o.Spelling.Without("--allow-undefined")
+	}
+	for _, code := range c.compiled {
+		if err := l.compileApart(ctx, c, code); err != nil {
+			return nil, err
+		}
+	}
+	for _, code := range c.compiled {
+		if err := l.compileTogether(ctx, c, code); err != nil {
+			return nil, err
+		}
+	}
+	o.Inputs = Filled(o.Inputs)
+	return c, nil
+}
+
+// compileApart compiles each unit alone, those in archives if something needs them. That is asked
+// again when they are compiled, since modules that they need may need others.
+func (l *linking) compileApart(ctx context.Context, c *device, code intermediate) error {
+	for {
+		if err := l.compileNext(ctx, c, code); err != nil {
+			return err
+		}
+		offered := code.Offered()
+		if len(offered) == 0 {
+			return nil
+		}
+		o := c.options
+		o.RequireDefined = nil // what is pulled may define them
+		o.Cubins, o.CheckOnly, o.Stream = slices.Concat(o.Cubins, offered, code.Hidden()), true, false
+		r, err := l.Link(ctx, o)
+		if refused := (*link.Errors)(nil); err != nil && !errors.As(err, &refused) {
+			return err
+		} // the link of all units reports what is wrong
+		if !code.Pull(r, l.wanted()) {
+			return nil
+		}
+	}
+}
+
+// compileNext compiles the units that are known to be needed.
+func (l *linking) compileNext(ctx context.Context, c *device, code intermediate) (err error) {
+	defer l.timed(code.kind, time.Now())
+	for {
+		units, members := code.Next()
+		if len(units) == 0 {
+			break
+		}
+		log := diag.Log{Spelling: l.Options.Spelling}
+		texts, err := code.LowerEach(ctx, units, l.Jobs, &log)
+		if log.Errors() > 0 && members && Combines(l.Options) && ctx.Err() == nil {
+			err = nil // the compiler may take what is needed of them
+		} else if said := l.say(log.Messages); said != nil {
+			err = said
+		}
+		if err != nil {
+			return err
+		}
+		code.Compiled(texts)
+	}
+	c.options.Inputs, err = code.Intermediate.Apart(c.options.Inputs)
+	return err
+}
+
+func (l *linking) timed(name string, start time.Time) {
+	l.passes = append(l.passes, link.Pass{Name: name, Time: time.Since(start), Start: start})
+}
+
+// wanted returns the names whose members of archives options ask for.
+func (l *linking) wanted() []string {
+	return slices.Concat(l.Options.Undefined, l.Options.RequireDefined)
+}
+
+// compileTogether compiles the units that the link takes to one module. What the link reports of
+// the units is reported before, at their files.
+func (l *linking) compileTogether(ctx context.Context, c *device, code intermediate) error {
+	if len(code.Units) < 2 || l.Apart || !Combines(l.Options) {
+		return nil
+	}
+	o := c.options
+	// Code of the other kind, if compiled together before, has left empty places.
+	o.CrossReference, o.Inputs, o.Cubins = true, Filled(slices.Clone(o.Inputs)), append(slices.Clip(o.Cubins), code.Hidden()...)
+	r, err := l.check(ctx, o)
+	if err != nil {
+		return err
+	}
+	units := code.Linked(r, Outside{
+		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: l.wanted(), Variables: !o.CollectVariables, Cubins: c.Cubins.Taken(r),
+	})
+	if len(units) == 0 || len(units) == 1 && !code.Quick {
+		return nil
+	}
+	defer l.timed(code.kind, time.Now())
+	log := diag.Log{Spelling: o.Spelling}
+	text, err := code.Lower(ctx, units, &log)
+	if said := l.say(log.Messages); said != nil {
+		return said
+	}
+	if err != nil {
+		return err
+	}
+	c.options.Inputs = code.Together(c.options.Inputs, units, text)
+	if len(units) > 1 {
+		c.apart, c.units = r, append(c.units, code.Described(r, units)...)
+	}
+	return nil
+}
+
+// describe adds to a link what it does not know: which unit of intermediate code defines and uses a symbol, and
+// which archives are not used.
+func (c *device) describe(l *Linked, given []link.Input) {
+	modules := l.Modules
+	if c.apart != nil {
+		l.Units, l.References, l.Pulls = c.units, c.apart.References, c.apart.Pulls
+		modules = append(slices.Clip(modules), c.apart.Modules...)
+	}
+	if len(c.Archives) == 0 { // the link knows all that it has used
+		return
+	}
+	used := map[string]bool{}
+	use := func(member string) {
+		for i := range member {
+			if member[i] == '(' {
+				used[member[:i]] = true
+			}
+		}
+	}
+	for _, m := range modules {
+		use(m.Name)
+	}
+	for _, u := range c.units {
+		use(u.Name)
+	}
+	for _, cubin := range l.Cubins {
+		use(cubin.Name)
+	}
+	archives := append(l.Unused, c.Archives...)
+	l.Unused = nil
+	for _, in := range given {
+		if slices.Contains(archives, in.Path) && !used[in.Path] && !slices.Contains(l.Unused, in.Path) {
+			l.Unused = append(l.Unused, in.Path)
+		}
+	}
+}

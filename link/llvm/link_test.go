@@ -1,0 +1,45 @@
+package llvm_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+	"testing"
+
+	"ptxlink/internal/oracles"
+	"ptxlink/link"
+	"ptxlink/link/dlink"
+	"ptxlink/link/llvm"
+)
+
+// linker returns what links LLVM bitcode beside PTX and objects. ptxas.NewTarget and AssembleAll make a cubin of
+// what it links.
+func linker(ctx context.Context, o link.Options) dlink.Linker {
+	return dlink.Linker{Options: o, PTX: true, Bitcode: func(code *dlink.Intermediate) (dlink.Compiler, error) {
+		c := &llvm.Compiler{Arch: code.Arch(o.Arch)}
+		return c, c.Find(ctx, "", nil, code.Units)
+	}}
+}
+
+func ExampleCompiler() {
+	ctx := context.Background()
+	linked, err := linker(ctx, link.Options{Arch: "sm_80", Inputs: []link.Input{{Path: "kernel.bc"}, {Path: "lib.ptx"}}}).Run(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(linked.PTX), len(linked.Messages))
+}
+
+func TestLinker(t *testing.T) {
+	t.Setenv("CLANG", oracles.RequireCompiler(t, "clang"))
+	dir := "../../testdata/forms/bitcode/"
+	o := link.Options{Arch: "sm_80", Inputs: []link.Input{{Path: dir + "call.bc"}, {Path: dir + "f.bc"}}}
+	linked, err := linker(t.Context(), o).Run(t.Context())
+	if err != nil || !strings.Contains(string(linked.PTX), ".entry call") || len(linked.Units) != 2 {
+		t.Fatalf("%v\n%+v", err, linked)
+	}
+	if _, err := (dlink.Linker{Options: o}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "LLVM bitcode") {
+		t.Errorf("bitcode without a compiler: %v", err)
+	}
+}
