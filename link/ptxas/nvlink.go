@@ -183,6 +183,8 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 				message.WithHelp(t.unfinished())
 			case strings.HasSuffix(found[2], " arch does not match target '"+b.gpu()+"'"): // the GPUs have been compared
 				message.WithHelp("nvlink does not know cubins of a newer release than its own; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of the newest release among the inputs")
+			case strings.HasPrefix(found[2], "Value ") && strings.HasSuffix(found[2], "for option 'arch'"):
+				message.WithHelp(fmt.Sprintf("%s does not know %s; %s$NVLINK names that of a newer release", b.Nvlink, b.gpu(), log.With("--nvlink", "%s or ")))
 			case strings.Contains(found[2], overLimit):
 				message.WithHelp(t.copiesKeepLimit())
 			}
