@@ -226,7 +226,7 @@ func (l *linking) compileApart(ctx context.Context, c *device, code intermediate
 			return nil
 		}
 		o := c.options
-		o.RequireDefined = nil // what is pulled may define them
+		o.RequireDefined = nil // a name that nothing defines would pull all members
 		o.Cubins, o.CheckOnly, o.Stream = slices.Concat(o.Cubins, offered, code.Hidden()), true, false
 		r, err := l.Link(ctx, o)
 		if refused := (*link.Errors)(nil); err != nil && !errors.As(err, &refused) {
