@@ -153,12 +153,15 @@ func (p *plan) readFunctions(ctx context.Context, of *optimize.Program, scope pt
 		size += piece.Size()
 	}
 	parallel.Each(ctx, len(groups), jobs, func(int) string { return "reading functions" }, func(g int) {
-		var text bytes.Buffer
+		size := 0
+		for _, i := range groups[g] {
+			size += p.pieces[p.firstBody+i].Size() + 1
+		}
+		text := bytes.NewBuffer(make([]byte, 0, size))
 		for _, i := range groups[g] {
 			piece := p.pieces[p.firstBody+i]
 			piece.Text, piece.Before, piece.After = "", false, true
-			text.Grow(piece.Size())
-			piece.Write(&text)
+			piece.Write(text)
 		}
 		m := readAlone(scope, text.Bytes())
 		for k, i := range groups[g] {

@@ -167,6 +167,9 @@ func (j *linkJob) readLink() error {
 	if err != nil {
 		return err
 	}
+	if optimize.Enabled() && j.memory == nil {
+		collectAt(100) // most of what the optimiser reads changes again
+	}
 	if len(j.inputs) == 0 {
 		return usageError("no input files", "ptxlink --help shows the usage")
 	}
