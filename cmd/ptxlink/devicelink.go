@@ -92,7 +92,7 @@ func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, erro
 // newLowerer finds the tools for LTO-IR.
 func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err error) {
 	b := &j.assembler
-	why := "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
+	why := ptxas.NeededFor(lto)
 	if b.Path == "" {
 		if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
 			return nil, j.neededFor(why, ptxas.NotForPTX, err)

@@ -7,6 +7,7 @@ import (
 
 	"ptxlink/internal/tool"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 )
 
@@ -72,12 +73,23 @@ func (b Build) link(ctx context.Context, o link.Options) (t Target, err error) {
 	if b.Nvlink == "" || o.Optimize.Enabled() {
 		l.Prefer = dlink.PreferPTX
 	}
-	l.LTOIR = func(lto *dlink.Intermediate) (dlink.Compiler, error) { return b.lowerer(ctx, lto.Arch(o.Arch)) }
+	l.LTOIR = func(lto *dlink.Intermediate) (dlink.Compiler, error) {
+		l, err := b.lowerer(ctx, lto.Arch(o.Arch))
+		if m, ok := errors.AsType[*link.Message](err); ok {
+			m.Note(diag.Place{}, NeededFor(lto))
+		}
+		return l, err
+	}
 	linked, err := l.Run(ctx)
 	if err != nil {
 		return t, err
 	}
 	return NewTarget(linked), nil
+}
+
+// NeededFor says what needs the tools for LTO-IR.
+func NeededFor(lto *dlink.Intermediate) string {
+	return "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
 }
 
 // lowerer finds what compiles LTO-IR.
