@@ -59,8 +59,11 @@ func (j *linkJob) preference() dlink.Preference {
 // linker returns what links device code of all forms.
 func (j *linkJob) linker() dlink.Linker {
 	l := dlink.Linker{
-		Options: j.options, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: j.preference(), MapInputs: j.memory == nil,
+		Options: j.options, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: j.prefer, MapInputs: j.memory == nil,
 		Separate: j.separate, Link: j.linkWith, Jobs: int(j.opts.Int64("ptxas-jobs")), Apart: j.apart,
+	}
+	if l.Separate == nil {
+		l.Prefer = j.preference()
 	}
 	l.LTOIR = func(lto *dlink.Intermediate) (dlink.Compiler, error) {
 		j.lowered = true

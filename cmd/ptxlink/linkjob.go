@@ -31,12 +31,14 @@ type linkJob struct {
 	archs     []string          // the GPUs of a fatbin, if there are several
 	beside    map[string]string // the files of sideFiles that are written, by option
 	passes    []link.Pass
-	separate  func(dlink.Preference) (dlink.Separated, []*link.Message) // of dlink.Linker
-	lowered   bool                                                      // there was LTO-IR
-	bitcode   bool                                                      // there was LLVM bitcode
-	compiled  sync.Map                                                  // the commands that compile intermediate code, by the name of the module
-	fromRustc bool                                                      // ptxlink llvm-bitcode-linker
-	linked    []link.Options                                            // of each target, with the inputs that its link had
+	// separate takes the inputs of ptxlink nvlink apart, first with prefer: see dlink.Linker.
+	separate  func(dlink.Preference) (dlink.Separated, []*link.Message)
+	prefer    dlink.Preference
+	lowered   bool           // there was LTO-IR
+	bitcode   bool           // there was LLVM bitcode
+	compiled  sync.Map       // the commands that compile intermediate code, by the name of the module
+	fromRustc bool           // ptxlink llvm-bitcode-linker
+	linked    []link.Options // of each target, with the inputs that its link had
 
 	assembler ptxas.Build
 	fatbinary string          // its path

@@ -145,18 +145,17 @@ func (j *linkJob) nvlink() error {
 	if n := j.opts.String("maxrregcount"); n != "" {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
 	}
-	prefer := dlink.PreferPTX
 	if left == "" && !virtual {
 		if err := j.findCubinTools(); err != nil {
 			return err
 		}
-		prefer = j.preference()
+		j.prefer = j.preference()
 	}
 	read := func(prefer dlink.Preference) *dlink.Job {
 		o.Prefer = prefer
 		return dlink.Read(j.opts.Context, files, o)
 	}
-	job := read(prefer)
+	job := read(j.prefer)
 	failed := slices.ContainsFunc(job.Messages, func(m *link.Message) bool { return m.Kind == link.Error })
 	if failed || !j.opts.Bool("suppress-arch-warning") {
 		if err := j.tell(job.Messages, exitLink); err != nil {
@@ -167,7 +166,7 @@ func (j *linkJob) nvlink() error {
 	j.options.WholeProgram, j.options.HostObject = job.WholeProgram, job.HostObject
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
 	j.separate = func(by dlink.Preference) (dlink.Separated, []*link.Message) {
-		if by == prefer {
+		if by == j.prefer {
 			return job.Separated, nil
 		}
 		job := read(by)
