@@ -3,7 +3,6 @@ package link
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -37,7 +36,7 @@ func (o Options) redirect() (map[string]string, error) {
 	names := map[string]string{}
 	for _, d := range o.Define {
 		if d.Name == "" || d.Value == "" {
-			return nil, errors.New("a definition needs a name and a value")
+			return nil, diag.New(diag.Usage, diag.Place{}, "a definition needs a name and a value")
 		}
 		if !d.isNumber() {
 			names[d.Name] = d.Value
@@ -61,7 +60,7 @@ func followChains(define []Definition, names map[string]string) error {
 		at := d.Name
 		for to, more := names[at]; more && !ended[at]; to, more = names[at] {
 			if chain = append(chain, at); len(chain) > len(names) {
-				return fmt.Errorf("the definition of %s leads back to itself", d.Name)
+				return diag.New(diag.Usage, diag.Place{}, "the definition of "+d.Name+" leads back to itself")
 			}
 			at = to
 		}
