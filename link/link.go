@@ -167,6 +167,11 @@ func (o Options) Check() error {
 	if o.Relocatable && o.Optimize.Enabled() {
 		return diag.New(diag.Usage, diag.Place{}, "a module that will be linked again cannot be optimised")
 	}
+	for _, d := range o.Define {
+		if err := d.check(); err != nil {
+			return err
+		}
+	}
 	for _, option := range o.named() {
 		for _, pattern := range option.Values {
 			if err := globs.Check(pattern); err != nil && !option.Names {

@@ -28,6 +28,18 @@ type Definition struct {
 
 func (d Definition) isNumber() bool { return strings.ContainsAny(d.Value[:1], "0123456789+-.") }
 
+// check returns a *Message if the definition cannot be one.
+func (d Definition) check() error {
+	switch {
+	case d.Name == "" || d.Value == "":
+		return diag.New(diag.Usage, diag.Place{}, "a definition needs a name and a value")
+	case !d.isNumber() && !ptx.IsName(d.Value):
+		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q, the value of %s, is neither a number nor a symbol", d.Value, d.Name)).
+			WithHelp("expressions such as NAME+4 are not supported")
+	}
+	return nil
+}
+
 // redirect returns resolve.Options.Redirect.
 func (o Options) redirect() (map[string]string, error) {
 	if len(o.Wrap) == 0 && len(o.Define) == 0 {
@@ -35,9 +47,6 @@ func (o Options) redirect() (map[string]string, error) {
 	}
 	names := map[string]string{}
 	for _, d := range o.Define {
-		if d.Name == "" || d.Value == "" {
-			return nil, diag.New(diag.Usage, diag.Place{}, "a definition needs a name and a value")
-		}
 		if !d.isNumber() {
 			names[d.Name] = d.Value
 		}

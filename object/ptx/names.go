@@ -2,6 +2,12 @@ package ptx
 
 import "ptxlink/internal/hashed"
 
+// IsName reports whether a text is a name in PTX.
+func IsName(text string) bool {
+	l := NewLexer([]byte(text), 0)
+	return l.atName() && nameEnd(l.text, 1) == len(text)
+}
+
 // nameTable finds the ID of a module-scope name.
 type nameTable struct {
 	hashed.Table
