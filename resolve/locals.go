@@ -202,7 +202,7 @@ func newOwners(t *Table, out [][]string) *owners {
 	for i, f := range t.Files {
 		count += len(out[i])
 		ranges = ranges || len(f.LocalRanges) > 0
-		for _, name := range f.Names {
+		for _, name := range out[i] {
 			o.percent = o.percent || name[0] == '%'
 		}
 	}
@@ -235,10 +235,14 @@ func newOwners(t *Table, out [][]string) *owners {
 	return o
 }
 
-// redirected reports whether other names may have become that of a symbol: a local of this
+// redirected reports whether another name has become that of a symbol: a local of this
 // name would hide it from text that had the other name.
 func (o *owners) redirected(s SymbolID) bool {
-	return (o.t.options.Redirect != nil || o.t.twins) && len(o.t.Symbols[s].Mentions) > 1
+	if o.t.options.Redirect == nil && !o.t.twins {
+		return false
+	}
+	symbol := &o.t.Symbols[s]
+	return slices.ContainsFunc(symbol.Mentions, func(id object.ID) bool { return o.t.Files[id.File].Names[id.Name] != symbol.Name })
 }
 
 // suspects returns the functions of a file that may declare a module-scope name of

@@ -87,7 +87,8 @@ func (n *Names) Locals() []LocalRename {
 //  4. So does a name in lookedUp, which debug sections look up, if another function
 //     of the output declares the same spelling: ptxas searches the whole module for
 //     it.
-//  5. A new name must not be a module-scope name of any input, in Options.Others, or declared in a
+//  5. A new name must not be a module-scope name of any input, in Options.Others or a value of
+//     Options.Redirect, or declared in a
 //     function: the renamed symbol would silently bind to the local.
 //
 // No name is in lookedUp twice. The order is always the command-line order, never that of
@@ -98,6 +99,9 @@ func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files), jobs: jobs}
 	r.linked = maps.Clone(r.fresh.bases)
 	for name := range t.options.Others {
+		r.fresh.take(name)
+	}
+	for _, name := range t.options.Redirect {
 		r.fresh.take(name)
 	}
 	r.moduleNames()
