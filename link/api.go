@@ -269,7 +269,7 @@ func (r *Result) Removed() []Symbol { return r.describer().removed }
 // Unit is LTO-IR or LLVM bitcode that was compiled to a module, together with others of its form.
 type Unit struct {
 	Name, Target string
-	Form         string // "LTO-IR" or "LLVM bitcode"
+	Form         string // "LTO-IR", "OptiX-IR" or "LLVM bitcode"
 	Bytes        int
 	Module       string   // its name
 	Defines      []string // names

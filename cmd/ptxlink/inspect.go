@@ -112,6 +112,8 @@ func describeCubin(o dlink.Description) string {
 	what := "machine code, " + o.Target + map[bool]string{true: ", relocatable", false: ", linked"}[o.Relocatable]
 	if o.LTOIR != "" {
 		what = "LTO-IR for " + o.LTOIR
+	} else if o.OptiXIR != "" {
+		what = "OptiX-IR for " + o.OptiXIR
 	} else if o.Bitcode != "" {
 		what = "LLVM bitcode for " + o.Bitcode
 	}

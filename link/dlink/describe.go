@@ -17,6 +17,7 @@ type Description struct {
 	Name        string              `json:"name"`
 	Target      string              `json:"machine_code,omitempty"` // of a cubin: sm_80
 	LTOIR       string              `json:"lto_ir,omitempty"`       // likewise
+	OptiXIR     string              `json:"optix_ir,omitempty"`     // likewise
 	Bitcode     string              `json:"llvm_bitcode,omitempty"` // likewise
 	Options     string              `json:"options,omitempty"`      // that a fatbin records for its compiler
 	Relocatable bool                `json:"relocatable"`
@@ -78,7 +79,11 @@ func describe(c container.Code, data []byte) Description {
 	d := Description{Name: c.Name, Options: c.Options, Bytes: len(data), Symbols: []DescriptionSymbol{}}
 	switch target := cmp.Or(c.Target, "an unknown GPU"); c.Form {
 	case container.LTOIR:
-		d.LTOIR = target
+		if container.IsOptiXIR(data) {
+			d.OptiXIR = target
+		} else {
+			d.LTOIR = target
+		}
 		return d
 	case container.LLVMBitcode:
 		d.Bitcode = target

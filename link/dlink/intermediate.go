@@ -280,7 +280,7 @@ func (c *Intermediate) Described(r *link.Result, units []container.Unit) (list [
 		defines[s.Module] = append(defines[s.Module], s.Name)
 	}
 	for _, u := range units {
-		list = append(list, link.Unit{Name: u.Name, Form: form(units), Target: u.Target, Bytes: len(u.Data), Module: ModuleOf(units), Defines: defines[u.Name]})
+		list = append(list, link.Unit{Name: u.Name, Form: u.Form(), Target: u.Target, Bytes: len(u.Data), Module: ModuleOf(units), Defines: defines[u.Name]})
 	}
 	return list
 }
@@ -290,15 +290,7 @@ func ModuleOf(units []container.Unit) string {
 	if len(units) == 1 {
 		return units[0].Name
 	}
-	return fmt.Sprintf("<%s of %s and %d more>", form(units), units[0].Name, len(units)-1)
-}
-
-// form returns what units are called.
-func form(units []container.Unit) string {
-	if units[0].Bitcode != nil {
-		return "LLVM bitcode"
-	}
-	return "LTO-IR"
+	return fmt.Sprintf("<%s of %s and %d more>", units[0].Form(), units[0].Name, len(units)-1)
 }
 
 // Together returns the modules with the text of the linked units in place of the first unit,

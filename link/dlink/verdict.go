@@ -167,8 +167,12 @@ func (r *reader) report() {
 			m = r.log.Warn(diag.MissingGPU, at, fmt.Sprintf("it has no code for %s, only for %s, and is skipped", r.Arch, strings.Join(have, ", "))).
 				WithHelp("compile it for " + r.Arch + " as well, or link for the GPUs that it was compiled for")
 		case ltoOnly:
-			m = r.log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only LTO-IR").
-				WithHelp("compile without -dlto and without code=lto_" + strings.TrimPrefix(r.Arch, "sm_") + ", or link with nvcc -dlto, which calls NVIDIA's nvlink")
+			form, how := "LTO-IR", "without -dlto and without code=lto_"+strings.TrimPrefix(r.Arch, "sm_")
+			if slices.ContainsFunc(c.Codes, func(code container.Code) bool { data, _ := code.Bytes(); return container.IsOptiXIR(data) }) {
+				form, how = "OptiX-IR", "with -ptx in place of -optix-ir"
+			}
+			m = r.log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only "+form).
+				WithHelp("compile " + how + ", or link with nvcc -dlto, which calls NVIDIA's nvlink")
 		}
 		first[c.verdict] = m
 	}

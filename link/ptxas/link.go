@@ -89,7 +89,7 @@ func (b Build) link(ctx context.Context, o link.Options) (t Target, err error) {
 
 // NeededFor says what needs the tools for LTO-IR.
 func NeededFor(lto *dlink.Intermediate) string {
-	return "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
+	return "needed for " + lto.Units[0].Name + ", which has " + lto.Units[0].Form() + " and no PTX"
 }
 
 // lowerer finds what compiles LTO-IR.

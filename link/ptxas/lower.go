@@ -46,7 +46,7 @@ type Lowerer struct {
 //  4. the directories that CUDA is usually installed in, and pip's wheels, as for Find
 func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 	explicit, who := tool.Asked(o.Spelling, "nvvm", explicit)
-	help := "name the file with " + o.Spelling.With("--nvvm", "%s or ") + "$NVVM, pip install nvidia-nvvm, or compile to PTX: with code=compute_80 in place of code=lto_80"
+	help := "name the file with " + o.Spelling.With("--nvvm", "%s or ") + "$NVVM, pip install nvidia-nvvm, or compile to PTX: with code=compute_80 in place of code=lto_80, or -ptx in place of -optix-ir"
 	if explicit != "" {
 		if info, err := os.Stat(explicit); err != nil || !info.Mode().IsRegular() {
 			return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot use %s, which %s names: it is no file", explicit, who)).WithHelp(help)
@@ -228,16 +228,17 @@ func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, na
 			notes = append(notes, text)
 		}
 	})
-	help := "LTO-IR of a newer release than nvlink needs nvlink and libnvvm of that release; "
+	form := units[0].Form()
+	help := form + " of a newer release than nvlink needs nvlink and libnvvm of that release; "
 	if release, _ := releaseOf(ctx, l.Nvlink); release != "" {
 		help = strings.Replace(help, "nvlink", release, 1)
 	}
 	if why == "" && out.State.Success() {
 		why, help = Unusable(unread), ""
 	}
-	how := "nvlink cannot compile the LTO-IR: " + cmp.Or(why, "it gives no reason")
+	how := "nvlink cannot compile the " + form + ": " + cmp.Or(why, "it gives no reason")
 	if signal := out.Killed(); signal != "" {
-		how = "nvlink was killed by " + signal + " while it compiled the LTO-IR"
+		how = "nvlink was killed by " + signal + " while it compiled the " + form
 	}
 	m := log.Error(diag.NvlinkError, at, how)
 	shown := min(len(notes), maxPlain)

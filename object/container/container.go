@@ -338,6 +338,7 @@ type kind int
 const (
 	cubin kind = iota
 	ltoIR
+	optixIR
 	obfuscated
 	bitcode
 	bitcodeOther   // for another machine
@@ -358,6 +359,7 @@ const (
 var kindWords = [kinds]struct{ one, many, help string }{
 	cubin:          {"a cubin", "cubins", "a cubin is machine code: if it is relocatable (ptxas -c) and runs on the GPU of --arch, it links into a cubin: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
 	ltoIR:          {"LTO-IR", "LTO-IR", "a link compiles LTO-IR with NVIDIA's nvlink, for its GPU or a later one; to keep the PTX, compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
+	optixIR:        {"OptiX-IR", "OptiX-IR", "a link compiles OptiX-IR with NVIDIA's nvlink, for its GPU or a later one; to keep the PTX, which OptiX reads as well, compile with -ptx in place of -optix-ir"},
 	obfuscated:     {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
 	bitcode:        {"LLVM bitcode", "LLVM bitcode", "a link compiles bitcode with clang, for its GPU or a later one: ptxlink FILE... -o out.ptx --arch=sm_80"},
 	bitcodeOther:   {"LLVM bitcode", "LLVM bitcode", "only bitcode for nvptx64-nvidia-cuda is linked: compile it with --target=nvptx64-nvidia-cuda"},

@@ -19,14 +19,36 @@ const ltoMagic = "\xed\x43\x4e\x7f"
 // IsLTOIR reports whether data is LTO-IR in no container.
 func IsLTOIR(data []byte) bool { return prefixed(data, ltoMagic) }
 
+// Form returns what the code is called.
+func (u Unit) Form() string {
+	switch {
+	case u.Bitcode != nil:
+		return kindWords[bitcode].one
+	case IsOptiXIR(u.Data):
+		return kindWords[optixIR].one
+	}
+	return kindWords[ltoIR].one
+}
+
 // IsFatbin reports whether Data is a fatbin: nvlink goes by the names of files.
 func (u Unit) IsFatbin() bool { return prefixed(u.Data, fatbinMagic) }
+
+// IsOptiXIR reports whether data is what nvcc -optix-ir writes: LTO-IR with another number in its
+// header. nvlink compiles it as well if its file is called .ltoir.
+func IsOptiXIR(data []byte) bool {
+	b, ok := span(data, 14, 2)
+	return IsLTOIR(data) && ok && le.Uint16(b) == 2
+}
 
 // bareLTOIR offers LTO-IR in no fatbin. Its header has the architecture, 800 for sm_80, behind
 // 26 bytes.
 func (op *opener) bareLTOIR(data []byte, p place) {
 	if b, ok := span(data, 26, 2); ok && op.list != nil {
 		p.Target = fmt.Sprintf("sm_%d", le.Uint16(b)/10)
+	}
+	if op.list == nil && IsOptiXIR(data) {
+		op.none(optixIR, p.Target, p)
+		return
 	}
 	op.offer(LTOIR, p.Target, p, whole(data))
 }
