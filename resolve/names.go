@@ -88,8 +88,8 @@ func (n *Names) Locals() []LocalRename {
 //     of the output declares the same spelling: ptxas searches the whole module for
 //     it.
 //  5. A new name must not be a module-scope name of any input, in Options.Others or a value of
-//     Options.Redirect, or declared in a
-//     function: the renamed symbol would silently bind to the local.
+//     Options.Redirect, or declared in a function: the renamed symbol would silently bind to the
+//     local.
 //
 // No name is in lookedUp twice. The order is always the command-line order, never that of
 // a map. Functions are read in parallel, at most jobs at a time; 0 means one per CPU.
