@@ -334,11 +334,15 @@ func (c *device) describe(l *Linked, given []link.Input) {
 	for _, cubin := range l.Cubins {
 		use(cubin.Name)
 	}
-	archives := append(l.Unused, c.Archives...)
+	unused := map[string]bool{}
+	for _, path := range slices.Concat(l.Unused, c.Archives) {
+		unused[path] = !used[path]
+	}
 	l.Unused = nil
 	for _, in := range given {
-		if slices.Contains(archives, in.Path) && !used[in.Path] && !slices.Contains(l.Unused, in.Path) {
+		if unused[in.Path] {
 			l.Unused = append(l.Unused, in.Path)
+			delete(unused, in.Path) // it may be given twice
 		}
 	}
 }
