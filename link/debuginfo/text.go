@@ -49,7 +49,9 @@ func newTextSink(name string) *textSink {
 // needs all of a section at once.
 func (t *textSink) room(size int) {
 	if t.out.Cap()-t.out.Len() < size {
-		t.done = append(t.done, t.out.String())
+		if t.out.Len() > 0 {
+			t.done = append(t.done, t.out.String())
+		}
 		t.out = strings.Builder{}
 		t.out.Grow(max(size, min(together, int(t.size)+1024)))
 	}
