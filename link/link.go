@@ -196,8 +196,11 @@ func (o Options) named() []resolve.Named {
 	for _, d := range o.Define {
 		values[d.Value] = true
 	}
+	for _, name := range o.Wrap {
+		values["__wrap_"+name] = true
+	}
 	for _, d := range o.Define {
-		if !values[d.Name] { // by which another definition may refer to it
+		if !values[d.Name] { // by which another option may refer to it
 			defined = append(defined, d.Name)
 		}
 	}

@@ -2,9 +2,11 @@ package link
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -54,9 +56,11 @@ func (o Options) redirect() (map[string]string, error) {
 	if err := followChains(o.Define, names); err != nil {
 		return nil, err
 	}
+	defined := maps.Clone(names) // either name of a wrapped symbol may be one
 	for _, name := range o.Wrap {
-		names[name] = "__wrap_" + name
-		names["__real_"+name] = name
+		wrapper := "__wrap_" + name
+		names[name] = cmp.Or(defined[wrapper], wrapper)
+		names["__real_"+name] = cmp.Or(defined[name], name)
 	}
 	return names, nil
 }
