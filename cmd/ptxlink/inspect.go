@@ -374,23 +374,26 @@ func (l *listing) write(w io.Writer, o *link.Object, s link.ObjectSymbol) {
 	fmt.Fprintf(w, "%s%s %c %s%s\n", prefix, value, letter(s), name, place)
 }
 
+// listedFile is a file in the JSON of nm.
+type listedFile struct {
+	Name    string         `json:"name"`
+	Machine string         `json:"machine_code,omitempty"`
+	Symbols []listedSymbol `json:"symbols"`
+}
+
+type listedSymbol struct {
+	Letter    string `json:"letter"`
+	Demangled string `json:"demangled,omitempty"`
+	link.ObjectSymbol
+}
+
 // writeListing writes the symbols as JSON.
 func writeListing(w io.Writer, list []*link.Object) error {
-	type symbol struct {
-		Letter    string `json:"letter"`
-		Demangled string `json:"demangled,omitempty"`
-		link.ObjectSymbol
-	}
-	type file struct {
-		Name    string   `json:"name"`
-		Machine string   `json:"machine_code,omitempty"`
-		Symbols []symbol `json:"symbols"`
-	}
-	files := []file{}
+	files := []listedFile{}
 	for _, o := range list {
-		f := file{o.Name, o.MachineCode, []symbol{}}
+		f := listedFile{o.Name, o.MachineCode, []listedSymbol{}}
 		for _, s := range o.Symbols {
-			f.Symbols = append(f.Symbols, symbol{string(letter(s)), diag.Spelling{}.Unmangled(s.Name), s})
+			f.Symbols = append(f.Symbols, listedSymbol{string(letter(s)), diag.Spelling{}.Unmangled(s.Name), s})
 		}
 		files = append(files, f)
 	}
