@@ -73,7 +73,11 @@ func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 				h = &hints{t: t, members: members, log: log}
 			}
 			place, inFile := o.Places[value]
-			text := fmt.Sprintf("no %s matches %s", o.Scope, log.Name(value))
+			shown := value
+			if o.Names || !globs.IsPattern(value) { // a pattern of mangled names has no name in the source
+				shown = log.Name(value)
+			}
+			text := fmt.Sprintf("no %s matches %s", o.Scope, shown)
 			var m *diag.Message
 			switch {
 			case o.Required:
