@@ -268,7 +268,11 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 		return
 	}
 	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
-		op.log.Error(diag.EmptyInput, at(in.name()), "the file is empty")
+		m := op.log.Error(diag.EmptyInput, at(in.name()), "the file is empty")
+		if bytes.IndexByte(data, 0) >= 0 {
+			m.Text = fmt.Sprintf("the file has only NULs, %d bytes", len(data))
+			m.WithHelp("it was not written to its end, as after a crash of the machine; make it again")
+		}
 		return
 	}
 	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize, Open: files.readRegular})
