@@ -167,12 +167,12 @@ func (r *reader) report() {
 			m = r.log.Warn(diag.MissingGPU, at, fmt.Sprintf("it has no code for %s, only for %s, and is skipped", r.Arch, strings.Join(have, ", "))).
 				WithHelp("compile it for " + r.Arch + " as well, or link for the GPUs that it was compiled for")
 		case ltoOnly:
-			form, how := "LTO-IR", "without -dlto and without code=lto_"+strings.TrimPrefix(r.Arch, "sm_")
+			form, help := "LTO-IR", "compile without -dlto and without code=lto_"+strings.TrimPrefix(r.Arch, "sm_")
 			if slices.ContainsFunc(c.Codes, func(code container.Code) bool { data, _ := code.Bytes(); return container.IsOptiXIR(data) }) {
-				form, how = "OptiX-IR", "with -ptx in place of -optix-ir"
+				form, help = "OptiX-IR", "compile with -ptx in place of -optix-ir"
 			}
 			m = r.log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only "+form).
-				WithHelp("compile " + how + ", or link with nvcc -dlto, which calls NVIDIA's nvlink")
+				WithHelp(help + ", or link with nvcc -dlto, which calls NVIDIA's nvlink")
 		}
 		first[c.verdict] = m
 	}
