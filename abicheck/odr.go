@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ptxlink/internal/lazy"
@@ -18,7 +19,8 @@ import (
 // meaning outside the module are compared by their role, and lines are ignored.
 // Modules of different compilers, releases, ISA versions or targets compile one
 // function differently. They are not compared, nor are modules that do not record
-// their release (object.OneCompiler).
+// their release (object.OneCompiler). Initial values that are integers are the same for all
+// compilers.
 func WeakBodies(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -33,7 +35,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 		for _, id := range s.Mentions {
 			f := t.Files[id.File]
 			sym := f.Symbols[id.Name]
-			if id == s.Def || sym.Def < 0 || sym.Linkage != ptx.Weak || !sameCompiler(f, kept) {
+			if id == s.Def || sym.Def < 0 || sym.Linkage != ptx.Weak || !sameSettings(f, kept) {
 				continue
 			}
 			d := &f.Decls[sym.Def]
@@ -44,7 +46,11 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			if d.Kind != def.Kind {
 				continue
 			}
-			if _, same := SameBody(t, resolve.DeclID{File: id.File, Decl: sym.Def}, chosen); same {
+			at := resolve.DeclID{File: id.File, Decl: sym.Def}
+			if !object.OneCompiler(f, kept) && !otherNumbers(contents(t, at), contents(t, chosen)) {
+				continue
+			}
+			if _, same := SameBody(t, at, chosen); same {
 				continue
 			}
 			what := "body"
@@ -57,10 +63,10 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// sameCompiler reports whether the same source would give the same text in both
+// sameSettings reports whether one compiler would make the same text of the same source in both
 // modules.
-func sameCompiler(a, b *object.File) bool {
-	return object.OneCompiler(a, b) && a.Version == b.Version && a.Debug == b.Debug &&
+func sameSettings(a, b *object.File) bool {
+	return a.Version == b.Version && a.Debug == b.Debug &&
 		slices.EqualFunc(a.Target, b.Target, func(x, y ptx.Option) bool { return x.Word == y.Word })
 }
 
@@ -98,6 +104,39 @@ func sameMeaning(x, y content) bool {
 		}
 		return true
 	})
+}
+
+// otherNumbers reports whether two variables of one type have initial values that consist of
+// integers, and that differ.
+func otherNumbers(x, y content) bool {
+	if x.decl.Kind != ptx.Variable || x.decl.Word != y.decl.Word || bytes.Equal(x.f.Src.Bytes(x.span), y.f.Src.Bytes(y.span)) {
+		return false
+	}
+	a, ok := integers(x)
+	b, known := integers(y)
+	return ok && known && !slices.Equal(a, b)
+}
+
+// integers returns the initial value of an array or a scalar without its last zeros. ok is false
+// if it has anything but decimal integers, or lists in a list.
+func integers(c content) (list []uint64, ok bool) {
+	text := strings.TrimSpace(strings.TrimLeft(c.f.Src.String(c.span), "= \t\r\n"))
+	if inner, braced := strings.CutPrefix(text, "{"); braced {
+		text = strings.TrimSuffix(inner, "}")
+	}
+	for text != "" {
+		var number string
+		number, text, _ = strings.Cut(text, ",")
+		n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 64)
+		if err != nil {
+			return nil, false
+		}
+		list = append(list, n)
+	}
+	for len(list) > 0 && list[len(list)-1] == 0 {
+		list = list[:len(list)-1]
+	}
+	return list, true
 }
 
 // content is the body of a function or the initial value of a variable.
