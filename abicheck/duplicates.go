@@ -91,7 +91,7 @@ func (c *copies) differ(a, b ptx.NameID) string {
 
 // differPrivate compares what is private to the modules. A variable that could be
 // written, and that other code of its module uses, has two values in the program, of
-// which the copies would use one.
+// which the copies would use one. Nothing writes to the tables of libdevice, which sin and cos read.
 func (c *copies) differPrivate(a, b ptx.NameID) string {
 	f, g := c.t.Files[c.a], c.t.Files[c.b]
 	d := f.DeclOf(a)
@@ -101,7 +101,7 @@ func (c *copies) differPrivate(a, b ptx.NameID) string {
 	if reason := c.differ(a, b); reason != "" {
 		return fmt.Sprintf("they use %s, which is private to each module, and of that %s", c.log.Name(f.Names[a]), reason)
 	}
-	constant := d.Kind != ptx.Variable || d.Space == ".const" || strings.Contains(f.Names[a], "$") || strings.HasPrefix(f.Names[a], "__unnamed_")
+	constant := d.Kind != ptx.Variable || d.Space == ".const" || strings.Contains(f.Names[a], "$") || strings.HasPrefix(f.Names[a], "__unnamed_") || strings.HasPrefix(f.Names[a], "__cudart_")
 	if !constant {
 		return fmt.Sprintf("they use %s, which is private to each module and can change", c.log.Name(f.Names[a]))
 	}
