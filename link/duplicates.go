@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -64,7 +65,7 @@ func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m 
 	}
 	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {
 		if name, ok := f.Lookup(m.Symbol); ok {
-			m.WithHelp(resolve.OnceInFile(f, name, path.Base(header)))
+			m.WithHelp(cmp.Or(resolve.OnceInFile(f, name, path.Base(header)), m.Help))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (f *File) findLanguage() Language {
 		switch path.Ext(file.Path) {
 		case ".cu", ".cuh", ".cpp", ".cc", ".cxx", ".hpp":
 			return CXX
-		case ".py", ".rs", ".jl", ".c", ".f90", ".f", ".cl":
+		case ".py", ".rs", ".jl", ".c", ".f90", ".f", ".cl", ".slang":
 			return OtherLanguage
 		}
 	}

@@ -336,11 +336,15 @@ func OutputHelp(a, b *object.File) string {
 }
 
 // OnceInFile returns how to have one definition in place of those that modules have from
-// one line of a source file. nvcc ignores inline before a kernel.
+// one line of a source file, or "" if it is no header of C or C++: compilers that write C++, such as Slang's, name files of
+// their language. nvcc ignores inline before a kernel.
 func OnceInFile(f *object.File, name ptx.NameID, header string) string {
 	switch path.Ext(header) {
 	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".py", ".rs", ".jl":
 		return "both modules were compiled from " + header + "; link one of them"
+	case ".h", ".cuh", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".txx", ".ixx", ".def", ".icc":
+	default:
+		return ""
 	}
 	switch d := f.DeclOf(name); {
 	case d != nil && d.Kind == ptx.Entry:

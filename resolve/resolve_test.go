@@ -271,6 +271,8 @@ func TestOnceInFile(t *testing.T) {
 		{"a function", nvcc + ".visible .func s(){ret;}", "s.h", "declare it inline in s.h"},
 		{"a variable", nvcc + ".visible .global .u32 s;", "s.cuh", "declare it inline in s.cuh (C++17), or static if each file is to have its own"},
 		{"nvcc ignores inline before a kernel", nvcc + ".visible .entry s(){ret;}", "s.h", "declare it static in s.h, or move it to one source file"},
+		{"no header", nvcc + ".visible .func s(){ret;}", "s.slang", ""},
+		{"no file", nvcc + ".visible .func s(){ret;}", "token paste", ""},
 		{"C has no such inline", "// BEGIN PREAMBLE\n.visible .func s(){ret;}", "s.h", "declare it static in s.h"},
 	} {
 		f := opened(t, test.module)[0]
