@@ -64,6 +64,19 @@ func (c *Intermediate) add(at int, name string, units []container.Unit, archive,
 	return places
 }
 
+// deferInline leaves the units of which nothing would be left if they were compiled alone to Together: they
+// are libraries, as archives are.
+func (c *Intermediate) deferInline() {
+	for i, u := range c.Units {
+		if u.Bitcode != nil && u.Bitcode.OnlyInline() {
+			if !c.archives[c.at[i]] {
+				lazy.Put(&c.archives, c.at[i], true)
+			}
+			c.lazy[i], c.offered[i], c.failed[i] = true, true, true
+		}
+	}
+}
+
 // hidden reports whether a unit is taken, but not among the modules.
 func (c *Intermediate) hidden(i int) bool {
 	return c.lazy[i] && !c.offered[i] && (c.Unchecked || c.failed[i])

@@ -190,6 +190,9 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 			if err != nil {
 				return nil, err
 			}
+			if len(code.units.Units) > 1 && !l.Apart && Combines(l.Options) {
+				code.units.deferInline()
+			}
 			c.compiled = append(c.compiled, intermediate{code.units, compiler, code.kind})
 		}
 	}

@@ -22,14 +22,15 @@ const ptxHeader = ".version 7.0\n.target sm_80\n.address_size 64\n"
 
 // bodies is the PTX of units, by name. That of bitcode declares what its symbols are.
 var bodies = map[string]string{
-	"call.bc": ".extern .func f (.param .b32 x);\n.visible .entry call () { .param .b32 x; call f, (x); ret; }\n",
-	"f.bc":    ".visible .func f (.param .b32 x) { ret; }\n",
-	"wide.bc": ".visible .func f (.param .b64 x) { ret; }\n",
-	"two.bc":  ".extern .func f (.param .b32 x);\n.visible .func two () { .param .b32 x; call f, (x); ret; }\n",
-	"k":       ".extern .func g ();\n.visible .entry k () { call g; ret; }\n",
-	"g":       ".visible .func g () { ret; }\n",
-	"none":    ".visible .func none () { ret; }\n",
-	"three":   ".visible .func g (.param .b32 x) { ret; }\n",
+	"call.bc":   ".extern .func f (.param .b32 x);\n.visible .entry call () { .param .b32 x; call f, (x); ret; }\n",
+	"f.bc":      ".visible .func f (.param .b32 x) { ret; }\n",
+	"inline.bc": ".visible .func f (.param .b32 x) { ret; }\n",
+	"wide.bc":   ".visible .func f (.param .b64 x) { ret; }\n",
+	"two.bc":    ".extern .func f (.param .b32 x);\n.visible .func two () { .param .b32 x; call f, (x); ret; }\n",
+	"k":         ".extern .func g ();\n.visible .entry k () { call g; ret; }\n",
+	"g":         ".visible .func g () { ret; }\n",
+	"none":      ".visible .func none () { ret; }\n",
+	"three":     ".visible .func g (.param .b32 x) { ret; }\n",
 }
 
 // stub stands in for a compiler. It writes down what it compiles.
@@ -110,6 +111,7 @@ func TestLinker(t *testing.T) {
 		return data
 	}
 	files["lib.a"], files["lto.a"], files["needless.a"] = archive("two.bc", "f.bc", "wide.bc"), archive("g.ltoir", "none.ltoir"), archive("two.bc")
+	files["inline.a"] = archive("inline.bc")
 	for _, test := range []struct {
 		inputs string
 		change func(*Linker, *stub)
@@ -143,6 +145,12 @@ func TestLinker(t *testing.T) {
 		{inputs: "call.bc use.ptx lib.a", runs: "call.bc lib.a(f.bc) call.bc+lib.a(f.bc)", units: 2},
 		{inputs: "call.bc lib.a", change: func(l *Linker, _ *stub) { l.Options.RequireDefined = []string{"two"} }, runs: "call.bc lib.a(two.bc) lib.a(f.bc) call.bc+lib.a(two.bc)+[lib.a(f.bc)]", units: 3},
 		{inputs: "call.bc lib.a", change: func(l *Linker, _ *stub) { l.Options.RequireDefined = []string{"other"} }, runs: "call.bc lib.a(f.bc)", err: "other"},
+		// Nothing is left of a library of inline functions that is compiled alone.
+		{inputs: "call.bc inline.bc", runs: "call.bc call.bc+[inline.bc]", units: 2},
+		{inputs: "call.bc inline.a", runs: "call.bc call.bc+[inline.a(inline.bc)]", units: 2},
+		{inputs: "call.bc f.bc inline.bc", runs: "call.bc f.bc call.bc+f.bc", units: 2},
+		{inputs: "call.bc inline.bc", change: func(l *Linker, _ *stub) { l.Apart = true }, runs: "call.bc inline.bc"},
+		{inputs: "inline.bc", runs: "inline.bc"},
 		// A member that cannot be compiled alone is compiled with what needs it, unless all must be alone.
 		{inputs: "call.bc lib.a", change: func(_ *Linker, s *stub) { s.refuses = "f.bc" }, runs: "call.bc lib.a(f.bc) call.bc+[lib.a(f.bc)]", units: 2},
 		{inputs: "call.bc lib.a", change: func(l *Linker, s *stub) { s.refuses, l.Options.Wrap = "f.bc", []string{"none"} }, runs: "call.bc lib.a(f.bc)", err: "refused: f.bc"},

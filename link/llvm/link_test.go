@@ -39,6 +39,10 @@ func TestLinker(t *testing.T) {
 	if err != nil || !strings.Contains(string(linked.PTX), ".entry call") || len(linked.Units) != 2 {
 		t.Fatalf("%v\n%+v", err, linked)
 	}
+	o.Inputs[1].Path = dir + "inline.bc" // as libclc: all functions are linkonce_odr and alwaysinline
+	if linked, err = linker(t.Context(), o).Run(t.Context()); err != nil || strings.Contains(string(linked.PTX), "call.uni") {
+		t.Errorf("a library of inline functions: %v", err)
+	}
 	if _, err := (dlink.Linker{Options: o}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "LLVM bitcode") {
 		t.Errorf("bitcode without a compiler: %v", err)
 	}

@@ -20,6 +20,19 @@ type Bitcode struct {
 type BitcodeSymbol struct {
 	Name    string
 	Defined bool
+	Inline  bool // a compiler drops it if its module does not use it
+}
+
+// OnlyInline reports whether all that a module defines is dropped if it is compiled alone, as of libclc.
+func (b Bitcode) OnlyInline() bool {
+	defines := false
+	for _, s := range b.Symbols {
+		if s.Defined && !s.Inline {
+			return false
+		}
+		defines = defines || s.Defined
+	}
+	return defines
 }
 
 // bitcode offers LLVM bitcode. That for other machines, such as the host or 32-bit nvptx, is not linked.
@@ -259,6 +272,8 @@ func (m *bitcodeReader) symbol(record []uint64) {
 		return
 	case linkageAvailable:
 		s.Defined = false
+	case 4, 11, 18, 19: // linkonce and linkonce_odr, and what they were
+		s.Inline = true
 	}
 	m.inTable = append(m.inTable, s)
 }

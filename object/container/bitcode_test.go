@@ -160,7 +160,7 @@ func TestReadBitcode(t *testing.T) {
 	wrapped[12], wrapped[13] = byte(len(abbreviated())), byte(len(abbreviated())>>8)
 	wrapped = append(wrapped, "behind it"...)
 	want := Bitcode{Producer: "L19", Triple: "nvp", Target: "sm_80", Symbols: []BitcodeSymbol{
-		{Name: "fn", Defined: true}, {Name: "declared"}, {Name: "n", Defined: true}, {Name: "fn"}, {Name: "global", Defined: true}, {Name: "f", Defined: true},
+		{Name: "fn", Defined: true}, {Name: "declared"}, {Name: "n", Defined: true, Inline: true}, {Name: "fn"}, {Name: "global", Defined: true}, {Name: "f", Defined: true},
 	}}
 	for _, data := range [][]byte{abbreviated(), wrapped} {
 		if got, ok := ReadBitcode(data); !ok || !cmp.Equal(got, want) || !IsBitcode(data) {
