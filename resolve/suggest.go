@@ -195,6 +195,10 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	wanted, kind := spell(s.Name), h.t.decl(s.Mentions[0]).Kind
 	if at, ok := h.named[s.Name]; ok {
 		local := h.list[at]
+		if d := local.file.DeclOf(local.name); d != nil && d.Linkage != ptx.Local {
+			m.Note(local.place(), "defined here, but "+h.log.Option("--localize-symbol")+" makes it private to its module")
+			return
+		}
 		m.Note(local.place(), "defined here, but without .visible it stays in its module")
 		m.WithHelp(export(local))
 		return
