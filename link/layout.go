@@ -200,11 +200,12 @@ func (pl *planner) checkConstants(l *layout) {
 	for _, v := range constants[1:min(3, len(constants))] {
 		m.Note(describe(v))
 	}
-	if n := pl.copies(constants); n > 1 && resolve.WholeProgram(pl.table.Files[constants[0].File]) {
-		m.WithHelp(fmt.Sprintf("%d modules have a copy of the largest: compile them with -rdc=true, and declare it inline (C++17) in the header that defines it, so that they share one", n))
-		return
-	} else if n > 1 {
-		m.WithHelp(fmt.Sprintf("%d modules have a copy of the largest: declare it inline (C++17) instead of static in the header that defines it, so that they share one", n))
+	if n := pl.copies(constants); n > 1 {
+		how := "declare it inline (C++17) instead of static in the header that defines it"
+		if resolve.WholeProgram(pl.table.Files[constants[0].File]) { // nvcc takes no inline variable
+			how = "compile them with -rdc=true, and declare it inline (C++17) in the header that defines it"
+		}
+		m.WithHelp(fmt.Sprintf("%d modules have a copy of the largest: %s, so that they share one", n, how))
 		return
 	}
 	m.WithHelp("move the largest to .global memory")

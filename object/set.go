@@ -270,7 +270,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
 		m := op.log.Error(diag.EmptyInput, at(in.name()), "the file is empty")
 		if bytes.IndexByte(data, 0) >= 0 {
-			m.Text = fmt.Sprintf("the file has only NULs, %d bytes", len(data))
+			m.Text = fmt.Sprintf("the file has %d bytes, all of them NULs or white space", len(data))
 			m.WithHelp("it was not written to its end, as after a crash of the machine; make it again")
 		}
 		return
