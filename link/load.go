@@ -41,7 +41,7 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages), Spelling: log.Spelling}
 		if in.set == nil {
-			if in.set, err = object.Open(ctx, in.named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps, Reread: o.Optimize.Enabled()}, &try); err != nil {
+			if in.set, err = object.Open(ctx, in.named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps, Lines: o.Optimize.Enabled()}, &try); err != nil {
 				return err
 			}
 		}

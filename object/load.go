@@ -30,7 +30,7 @@ type Options struct {
 	Arch    string        // "sm_80": selects one PTX of a fatbin; empty selects the highest
 	All     bool          // take all PTX of a fatbin
 	Map     *mapped.Files // maps large files, which are read if it is nil
-	Reread  bool          // the text of mapped modules is read again soon, so it stays in memory
+	Lines   bool          // the lines of all modules will be counted, so that is done while their text is in memory
 	MaxSize int64         // bytes of decompressed data of one input; 0 means 4 GiB
 }
 

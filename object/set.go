@@ -449,10 +449,11 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	if f == nil {
 		return nil
 	}
-	if !s.options.Reread {
-		f.maps = s.options.Map
-		f.DropText()
+	if s.options.Lines {
+		f.Src.Line(int32(len(f.Src.Text)))
 	}
+	f.maps = s.options.Map
+	f.DropText()
 	f.Path = s.inputs[u.input].Path
 	u.File, u.defines = f, nil
 	return nil
