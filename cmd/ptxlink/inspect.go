@@ -89,7 +89,7 @@ func (c *command) inspect(opts *cli.Context, forms ...container.Form) ([]*link.O
 
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
-	list, cubins, unread := c.inspect(opts, container.MachineCode, container.LTOIR, container.LLVMBitcode)
+	list, cubins, unread := c.inspect(opts, container.MachineCode, container.LTOIR, container.LLVMBitcode, container.TileIR)
 	if opts.Bool("json") {
 		return c.showRows(append(rows(list), rows(cubins)...), unread)
 	}
@@ -106,7 +106,7 @@ func (c *command) info(opts *cli.Context) error {
 	return cmp.Or(c.show([]byte(strings.Join(parts, "\n"))), unread)
 }
 
-// describeCubin returns what info prints of machine code, of LTO-IR and of LLVM bitcode.
+// describeCubin returns what info prints of device code other than PTX.
 func describeCubin(o dlink.Description) string {
 	var out strings.Builder
 	what := "machine code, " + o.Target + map[bool]string{true: ", relocatable", false: ", linked"}[o.Relocatable]
@@ -116,6 +116,8 @@ func describeCubin(o dlink.Description) string {
 		what = "OptiX-IR for " + o.OptiXIR
 	} else if o.Bitcode != "" {
 		what = "LLVM bitcode for " + o.Bitcode
+	} else if o.TileIR != "" {
+		what = "CUDA Tile IR for " + o.TileIR
 	}
 	fmt.Fprintf(&out, "%s: %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(what), o.Bytes)
 	if o.Options != "" {

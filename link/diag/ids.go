@@ -96,6 +96,7 @@ const (
 	Host                  ID = "host"
 	IndirectCall          ID = "indirect-call"
 	Ignored               ID = "ignored"
+	LeftOut               ID = "left-out"
 	LibdeviceSqrt         ID = "libdevice-sqrt"
 	Loc                   ID = "loc"
 	Lowered               ID = "lowered"

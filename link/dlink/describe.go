@@ -12,13 +12,14 @@ import (
 	"ptxlink/object/container"
 )
 
-// Description is what a cubin, LTO-IR or LLVM bitcode in a file says of itself.
+// Description is what a cubin or intermediate code in a file says of itself.
 type Description struct {
 	Name        string              `json:"name"`
 	Target      string              `json:"machine_code,omitempty"` // of a cubin: sm_80
 	LTOIR       string              `json:"lto_ir,omitempty"`       // likewise
 	OptiXIR     string              `json:"optix_ir,omitempty"`     // likewise
 	Bitcode     string              `json:"llvm_bitcode,omitempty"` // likewise
+	TileIR      string              `json:"tile_ir,omitempty"`      // likewise
 	Options     string              `json:"options,omitempty"`      // that a fatbin records for its compiler
 	Relocatable bool                `json:"relocatable"`
 	Bytes       int                 `json:"bytes"`
@@ -43,8 +44,7 @@ type DescriptionSymbol struct {
 	Stack      int                    `json:"stack,omitempty"`
 }
 
-// Describe describes the device code in files that is of one of the forms, which are machine code,
-// LTO-IR and bitcode. It returns the inputs that have PTX or neither, too: of these, more can be said.
+// Describe describes the device code in files that is of one of the forms, which are all but PTX. It returns the inputs that have PTX or neither, too: of these, more can be said.
 func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log) (rest []link.Input, list []Description) {
 	for _, in := range Buffered(ctx, inputs, 0) {
 		name, data := holder(ctx, in, new(mapped.Files))
@@ -62,7 +62,7 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 				}
 				d := describe(c, data)
 				if len(o.Codes) > 1 { // PTX of several has the name of its GPU as well
-					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.LTOIR: ".ltoir", container.LLVMBitcode: ".bc"}[c.Form]
+					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.LTOIR: ".ltoir", container.LLVMBitcode: ".bc", container.TileIR: ".tilebc"}[c.Form]
 				}
 				list = append(list, d)
 			}
@@ -74,7 +74,7 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 	return rest, list
 }
 
-// describe describes machine code, LTO-IR or bitcode.
+// describe describes device code other than PTX.
 func describe(c container.Code, data []byte) Description {
 	d := Description{Name: c.Name, Options: c.Options, Bytes: len(data), Symbols: []DescriptionSymbol{}}
 	switch target := cmp.Or(c.Target, "an unknown GPU"); c.Form {
@@ -87,6 +87,9 @@ func describe(c container.Code, data []byte) Description {
 		return d
 	case container.LLVMBitcode:
 		d.Bitcode = target
+		return d
+	case container.TileIR:
+		d.TileIR = cmp.Or(c.Target, "any GPU")
 		return d
 	}
 	cubin := container.Cubin{Data: data}

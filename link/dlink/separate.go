@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -78,6 +79,9 @@ func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (fo
 			}
 		}
 	}
+	if !archive || in.WholeArchive {
+		r.warnOfRest(path, offers)
+	}
 	if !found || !all && slices.ContainsFunc(offers, func(code container.Object) bool { return code.Has(container.PTX) }) {
 		s.Modules = append(s.Modules, in)
 	}
@@ -91,6 +95,27 @@ func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (fo
 		s.Modules = append(s.Modules, s.Bitcode.add(len(s.Modules), path, bitcode, archive, in.WholeArchive)...)
 	}
 	return found
+}
+
+// warnOfRest warns of objects of a file that are not linked although others are: those that ld -r
+// merged with them, and tile kernels.
+func (r *reader) warnOfRest(path string, offers []container.Object) {
+	var rest container.Object
+	linked, objects := false, 0
+	for _, code := range offers {
+		switch v := r.verdict(code, false); {
+		case code.Has(container.PTX) || v == ltoOnly || v == cubinOnly && slices.ContainsFunc(r.cubins(code), container.Cubin.Relocatable):
+			linked = true
+		case len(code.Codes) > 0:
+			rest.Codes = append(rest.Codes, code.Codes...)
+			objects++
+		}
+	}
+	if !linked || objects == 0 {
+		return
+	}
+	what, help := rest.Words()
+	r.log.Warn(diag.LeftOut, diag.At(&diag.Source{Name: path}, diag.Span{}), fmt.Sprintf("also holds %s, which the link leaves out", what)).WithHelp(help)
 }
 
 // chosen returns the objects of a file that have machine code, LTO-IR or bitcode, and whether nothing of the
@@ -168,7 +193,7 @@ func mayHold(path string) bool {
 // startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF
 // file, a fatbin, an archive, LTO-IR or LLVM bitcode.
 func startsAsHolder(magic []byte) bool {
-	return container.IsLTOIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
+	return container.IsLTOIR(magic) || container.IsTileIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
 }
 
 // Buffered returns the inputs with the contents of those that can be read only once, such as

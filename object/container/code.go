@@ -14,7 +14,14 @@ const (
 	MachineCode      // a cubin
 	LTOIR            // LTO-IR: NVIDIA's intermediate code, which nvlink -lto compiles
 	LLVMBitcode
+	TileIR // CUDA Tile IR: bytecode that tileiras compiles
 )
+
+// IsTileIR reports whether data is the bytecode of CUDA Tile IR.
+func IsTileIR(data []byte) bool { return prefixed(data, "\x7fTileIR\x00") }
+
+// kindOf is what each form other than PTX is called.
+var kindOf = [...]kind{MachineCode: cubin, LTOIR: ltoIR, LLVMBitcode: bitcode, TileIR: tileIR}
 
 // Code is device code in a file, of which only the headers have been read.
 type Code struct {
@@ -66,6 +73,15 @@ func (o Object) Targets(f Form) (list []string) {
 	return list
 }
 
+// Words returns what an object without PTX holds, such as "a cubin for sm_80", and what to do where PTX is wanted.
+func (o Object) Words() (what, help string) {
+	var held holdings
+	for _, c := range o.Codes {
+		held.add(kindOf[c.Form], c.Target)
+	}
+	return held.words()
+}
+
 // Has reports whether the object has code in a form.
 func (o Object) Has(f Form) bool { return len(o.Targets(f)) > 0 }
 
@@ -115,8 +131,7 @@ func (op *opener) offer(form Form, target string, p place, read func() []byte) {
 	case form == PTX:
 		op.texts(read(), p)
 	default:
-		kinds := [...]kind{MachineCode: cubin, LTOIR: ltoIR, LLVMBitcode: bitcode}
-		op.none(kinds[form], target, p)
+		op.none(kindOf[form], target, p)
 	}
 }
 

@@ -209,6 +209,8 @@ func (op *opener) open(data []byte, p place) {
 		op.bitcode(data, p)
 	case IsLTOIR(data):
 		op.bareLTOIR(data, p)
+	case IsTileIR(data):
+		op.offer(TileIR, p.Target, p, whole(data))
 	case known >= 0:
 		op.none(refused[known].kind, p.Target, p)
 	case !p.inside && !isBinary(data), looksLikePTX(data):
@@ -336,7 +338,8 @@ var le = binary.LittleEndian
 type kind int
 
 const (
-	cubin kind = iota
+	tileIR kind = iota
+	cubin
 	ltoIR
 	optixIR
 	obfuscated
@@ -357,6 +360,7 @@ const (
 )
 
 var kindWords = [kinds]struct{ one, many, help string }{
+	tileIR:         {"CUDA Tile IR", "CUDA Tile IR", "tile kernels are not linked with other code: load their cubin, which nvcc --tilecubin or tileiras writes, beside the output"},
 	cubin:          {"a cubin", "cubins", "a cubin is machine code: if it is relocatable (ptxas -c) and runs on the GPU of --arch, it links into a cubin: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
 	ltoIR:          {"LTO-IR", "LTO-IR", "a link compiles LTO-IR with NVIDIA's nvlink, for its GPU or a later one; to keep the PTX, compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
 	optixIR:        {"OptiX-IR", "OptiX-IR", "a link compiles OptiX-IR with NVIDIA's nvlink, for its GPU or a later one; to keep the PTX, which OptiX reads as well, compile with -ptx in place of -optix-ir"},
@@ -402,10 +406,9 @@ func (h *holdings) add(what kind, target string) {
 	}
 }
 
-// fault returns the error that lists what there is instead of PTX.
-func (h *holdings) fault(name string, bare bool) *Error {
+// words returns what there is instead of PTX, and what to do.
+func (h *holdings) words() (what, help string) {
 	var parts []string
-	help := ""
 	for what := range kinds {
 		n := h.count[what]
 		// Host code in a library of device code is expected and not listed.
@@ -422,14 +425,20 @@ func (h *holdings) fault(name string, bare bool) *Error {
 		parts = append(parts, part)
 		help = cmp.Or(help, kindWords[what].help)
 	}
+	return strings.Join(parts, " and "), help
+}
+
+// fault returns the error that lists what there is instead of PTX.
+func (h *holdings) fault(name string, bare bool) *Error {
+	what, help := h.words()
 	err := &Error{Name: name, Offset: -1, Help: help, NoPTX: true, Cubins: h.targets[cubin]}
 	switch {
-	case len(parts) == 0:
+	case what == "":
 		err.Text = "holds nothing, so no PTX"
 	case bare:
-		err.Text = "this is " + strings.Join(parts, " and ") + ", not PTX"
+		err.Text = "this is " + what + ", not PTX"
 	default:
-		err.Text = "holds no PTX, only " + strings.Join(parts, " and ")
+		err.Text = "holds no PTX, only " + what
 	}
 	return err
 }

@@ -14,6 +14,7 @@ const (
 	fatbinPTX    = 1
 	fatbinELF    = 2
 	fatbinLTO    = 8
+	fatbinTile   = 0x80  // CUDA Tile IR
 	fatbinConcat = 0x100 // CUDA 13's fatbinary -concat: one compressed body, an index of entries in the header
 
 	fatbin64         = 0x1
@@ -161,7 +162,10 @@ func (op *opener) fatbinCode(e fatbinEntry, p place, read func() []byte) {
 	case e.Flags&fatbinObfuscated != 0:
 		op.none(obfuscated, e.target(), p)
 	case e.Kind == fatbinELF:
+		p.Options = "" // CUDA 13 stores attributes of the code there
 		op.offer(MachineCode, e.target(), p, read)
+	case e.Kind == fatbinTile:
+		op.offer(TileIR, e.target(), p, read)
 	case e.Kind != fatbinPTX:
 		op.none(deviceOther, e.target(), p)
 	default:
