@@ -261,8 +261,10 @@ func (m *matcher) sameStatement(a, b ptx.Statement) bool {
 	if a.End-a.First != b.End-b.First {
 		return false
 	}
-	for k := range a.End - a.First {
-		if !m.sameToken(int(a.First+k), int(b.First+k)) {
+	marks := a.Kind == ptx.Instruction && m.x.Opcode(a) == "trace" // labels that compilers number by module
+	for k := range int(a.End - a.First) {
+		i, j := int(a.First)+k, int(b.First)+k
+		if !m.sameToken(i, j) && !(marks && m.x.Tokens[i].Kind == ptx.Ident && m.y.Tokens[j].Kind == ptx.Ident && m.x.Reference(i) == ptx.NoReference && m.y.Reference(j) == ptx.NoReference) {
 			return false
 		}
 	}

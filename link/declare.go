@@ -264,6 +264,9 @@ func (pl *planner) alias(id object.ID) {
 func (pl *planner) others() {
 	for i, f := range pl.table.Files {
 		for _, o := range f.Others {
+			if _, ok := f.Metadata(o); ok {
+				continue
+			}
 			pl.add(emit.Piece{Src: f.Src, Span: o.Span, Edits: pl.nameEdits(nil, int32(i), o.FirstUse, o.EndUse), After: true})
 		}
 	}

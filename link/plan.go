@@ -46,6 +46,7 @@ type planner struct {
 	log     *diag.Log
 	lines   *lineTable
 	aligns  *abicheck.ParamAlignments
+	marks   []map[string]string // by file: new names of labels of trace.mark
 
 	pieces emit.Pieces
 	ends   string // the last bytes of the output so far
@@ -58,7 +59,7 @@ type planner struct {
 //	symbols that stay .extern
 //	prototypes of functions, and of entries that are referenced
 //	variables, each after the variables its initialiser uses
-//	aliases, unknown statements
+//	aliases, unknown statements, metadata
 //	bodies
 //	debug sections
 //
@@ -103,6 +104,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 		pl.alias(id)
 	}
 	pl.others()
+	pl.metadata(p)
 	p.firstBody = pl.reserve(len(p.bodies))
 	pl.functions(ctx, p)
 	if err := ctx.Err(); err != nil {
@@ -224,6 +226,7 @@ func (pl *planner) body(p *plan, d resolve.DeclID) emit.Piece {
 	}
 	edits = append(edits, pl.literalEdits(&p.layout, d)...)
 	edits = append(edits, pl.names.LocalEdits(d)...)
+	edits = append(edits, pl.markEdits(d.File, decl)...)
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	edits = pl.lowerVolatile(edits, f, decl)
 	edits = f.OffsetEdits(edits, decl)

@@ -44,7 +44,7 @@ var targetVersions = map[string]ptx.Version{
 	"sm_80": {Major: 7}, "sm_86": {Major: 7, Minor: 1}, "sm_87": {Major: 7, Minor: 4}, "sm_88": {Major: 9}, "sm_89": {Major: 7, Minor: 8},
 	"sm_90": {Major: 7, Minor: 8}, "sm_90a": {Major: 8},
 	"sm_100": {Major: 8, Minor: 6}, "sm_100f": {Major: 8, Minor: 8}, "sm_101": {Major: 8, Minor: 6}, "sm_101f": {Major: 8, Minor: 8},
-	"sm_103": {Major: 8, Minor: 8}, "sm_110": {Major: 9},
+	"sm_103": {Major: 8, Minor: 8}, "sm_107": {Major: 9, Minor: 4}, "sm_110": {Major: 9},
 	"sm_120": {Major: 8, Minor: 7}, "sm_120f": {Major: 8, Minor: 8}, "sm_121": {Major: 8, Minor: 8},
 }
 
@@ -60,7 +60,7 @@ func Targets() []string {
 var attributeVersions = map[string]ptx.Version{
 	".noreturn": {Major: 6, Minor: 4}, ".abi_preserve": {Major: 9}, ".abi_preserve_control": {Major: 9},
 	".explicitcluster": {Major: 7, Minor: 8}, ".maxclusterrank": {Major: 7, Minor: 8}, ".reqnctapercluster": {Major: 7, Minor: 8},
-	".blocksareclusters": {Major: 9},
+	".blocksareclusters": {Major: 9}, ".local_maxnreg": {Major: 8, Minor: 8}, ".minperctamemory": {Major: 9, Minor: 4},
 }
 
 // instructionVersions are the first versions of instructions, by the first words of the
@@ -75,6 +75,7 @@ var instructionVersions = map[string]ptx.Version{
 	"cp.async.bulk":   {Major: 8}, "setmaxnreg": {Major: 8}, "elect": {Major: 8}, "wgmma": {Major: 8}, "fence.mbarrier_init": {Major: 8}, "prefetch.tensormap": {Major: 8},
 	"multimem": {Major: 8, Minor: 1}, "st.async": {Major: 8, Minor: 1}, "red.async": {Major: 8, Minor: 1},
 	"tensormap.replace": {Major: 8, Minor: 3}, "clusterlaunchcontrol": {Major: 8, Minor: 6}, "tcgen05": {Major: 8, Minor: 6},
+	"trace.mark": {Major: 9, Minor: 5},
 }
 
 // instructionVersion returns the first version that has an instruction, and the words of

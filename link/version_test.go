@@ -18,7 +18,7 @@ import (
 func TestInstructionVersions(t *testing.T) {
 	oracles.Long(t) // runs ptxas 60 times
 	ptxas := oracles.Require(t, "ptxas-new")
-	samples := map[string][]string{ // for sm_80, sm_90, sm_90a and sm_100a
+	samples := map[string][]string{ // by target
 		"sm_80": {"redux.sync.add.s32 r, r, r", "cp.async.ca.shared.global [s], [d], 4", "mbarrier.init.shared.b64 [s], 1", "tanh.approx.f32 f, f",
 			"alloca.u64 d, 8", "stacksave.u64 d", "stackrestore.u64 d", "createpolicy.fractional.L2::evict_last.b64 d, 1.0", "applypriority.global.L2::evict_normal [d], 128", "discard.global.L2 [d], 128",
 			"fence.proxy.alias", "bmsk.clamp.b32 r, r, r", "szext.clamp.u32 r, r, r", "isspacep.param p, d"},
@@ -28,6 +28,7 @@ func TestInstructionVersions(t *testing.T) {
 			"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [s], r, [s]"},
 		"sm_90a":  {"setmaxnreg.inc.sync.aligned.u32 64", "wgmma.fence.sync.aligned", "tensormap.replace.tile.global_address.global.b1024.b64 [d], d"},
 		"sm_100a": {"clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [s], [s]", "tcgen05.fence::before_thread_sync"},
+		"sm_107a": {"trace.mark 0"},
 	}
 	dir := t.TempDir()
 	says := func(target, instruction string, v ptx.Version) string {

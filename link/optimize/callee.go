@@ -89,7 +89,7 @@ func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	switch st.Kind {
 	case ptx.Instruction:
 		switch op {
-		case "alloca", "stacksave", "stackrestore":
+		case "alloca", "stacksave", "stackrestore", "trace":
 			return "it uses " + op
 		}
 	case ptx.Directive:

@@ -86,7 +86,7 @@ func (s *splitter) split(roots []string) (members []link.Input) {
 			WithHelp("ptxlink -S leaves them out")
 	}
 	for _, o := range f.Others {
-		s.log.Error(diag.Split, f.At(o.Span), "a module with a statement that ptxlink does not know cannot be split")
+		s.log.Error(diag.Split, f.At(o.Span), "this statement may belong to any member, so the module cannot be split")
 	}
 	for _, a := range f.Aliases {
 		if target := f.Symbols[a.Name].Target; target < 0 || f.Symbols[target].Def < 0 {

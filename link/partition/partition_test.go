@@ -283,7 +283,7 @@ func TestCheck(t *testing.T) {
 		head: "",
 		head + ".section .debug_str { $L: .b8 0 }\n":         "",
 		head + ".section .debug_info { .b32 0 }\n":           "DWARF",
-		head + ".future .thing x;\n":                         "does not know",
+		head + ".future .thing x;\n":                         "may belong to any part",
 		strings.Replace(head, "size 64", "size 32", 1):       "32-bit",
 		head + ".section .debug_abbrev { .b8 0 }\n":          "DWARF",
 		head + ".visible .entry k() { ret; }\n":              "",

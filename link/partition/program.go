@@ -64,7 +64,7 @@ func (p *Program) Units(unit func(off int32) string) (largest int64, units int) 
 }
 
 // Check returns an error if the module cannot be cut. DWARF of one function refers to
-// that of others, and an unknown statement may belong to any part. spelling names options in
+// that of others, and a .metadata_section or an unknown statement may belong to any part. spelling names options in
 // the error.
 func (p *Program) Check(spelling diag.Spelling) error {
 	m := p.Module
@@ -72,7 +72,7 @@ func (p *Program) Check(spelling diag.Spelling) error {
 		return diag.New(diag.Partition, diag.Place{}, "a module with DWARF cannot be partitioned").WithHelp(spelling.With("-S", "%s removes debug information") + spelling.With("--keep-line-info", "; with %s it keeps .file and .loc"))
 	}
 	if len(m.Others) > 0 {
-		return diag.New(diag.Partition, diag.At(m.Src, m.Others[0].Span), "the module has a statement that ptxlink does not know, so it cannot be partitioned")
+		return diag.New(diag.Partition, diag.At(m.Src, m.Others[0].Span), "this statement may belong to any part, so the module cannot be partitioned")
 	}
 	if m.AddressSize == 32 {
 		return diag.New(diag.Partition, diag.Place{}, "a module with 32-bit addresses cannot be partitioned")

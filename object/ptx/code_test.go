@@ -247,3 +247,15 @@ func TestOperands(t *testing.T) {
 		t.Errorf("%q", m.Src.String(c.Span(st)))
 	}
 }
+
+// TestLocIntermediate reads a line of Tile IR, which no semicolon ends: ptxas 13.5 takes the label for one.
+func TestLocIntermediate(t *testing.T) {
+	m := parse(t, ".func f () {.loc_intermediate 1 2 3\nL: .loc_intermediate 1 3 1\nbra L; ret;}\n")
+	var kinds []StatementKind
+	for _, st := range m.Code(&m.Decls[0]).Statements {
+		kinds = append(kinds, st.Kind)
+	}
+	if diff := cmp.Diff([]StatementKind{Open, Directive, LabelStatement, Directive, Instruction, Instruction, Close}, kinds); diff != "" {
+		t.Error(diff)
+	}
+}

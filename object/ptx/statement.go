@@ -257,6 +257,9 @@ func (p *parser) directive() {
 		p.localVariables(known(w))
 	case ".loc":
 		p.loc(word)
+	case ".loc_intermediate": // of Tile IR, since PTX 9.4; no semicolon ends it
+		p.pass(word)
+		p.lineNumbers()
 	case ".file":
 		f := p.readFile()
 		if f.In = p.in; p.code == nil {
