@@ -101,7 +101,9 @@ func (o *offsetter) replace(off int32, index Index) {
 		open, closed = "[", "]"
 	}
 	if first := o.Tokens[name+2]; first.Kind == Ident && string(o.Text(first)) != "WARP_SZ" {
-		o.edits = append(o.edits, Edit{o.span(name, x.end), open + o.compute(x) + closed})
+		if x.end == name+4 || o.Tokens[name+3].isPunct('+') && x.end > name+5 { // ptxas refuses all but x[r] and x[r+1]
+			o.edits = append(o.edits, Edit{o.span(name, x.end), open + o.compute(x) + closed})
+		}
 		return
 	}
 	// The name stays, because another edit may rename it.
