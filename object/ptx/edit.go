@@ -55,7 +55,7 @@ func (m *Module) Prototype(d *Decl, edits []Edit) []byte {
 // definitions.
 func (m *Module) PrototypeEdits(d *Decl, edits []Edit) []Edit {
 	for _, a := range d.Attrs {
-		if (d.Kind != Func || a.Word == ".pragma") && a.Word != ".attribute" {
+		if (d.Kind != Func || a.Word == ".pragma" || a.Word == ".local_maxnreg") && a.Word != ".attribute" {
 			edits = append(edits, m.Erase(a.Span))
 		}
 	}
