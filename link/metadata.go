@@ -74,7 +74,7 @@ func neededNodes(f *object.File, nodes []ptx.MetadataNode, live func(decl int32)
 	for k, n := range slices.Backward(nodes) { // nodes refer to those before them
 		if !used[k] {
 			keep[k] = true
-			if id, ok := function(f, n); ok {
+			if id, ok := tableFunction(f, n); ok {
 				keep[k] = live(f.Symbols[id].Def)
 			}
 		}
@@ -93,8 +93,8 @@ func neededNodes(f *object.File, nodes []ptx.MetadataNode, live func(decl int32)
 	return needed
 }
 
-// function returns the function that a table is of, if the module defines it.
-func function(f *object.File, n ptx.MetadataNode) (id ptx.NameID, ok bool) {
+// tableFunction returns the function that a table is of, if the module defines it.
+func tableFunction(f *object.File, n ptx.MetadataNode) (id ptx.NameID, ok bool) {
 	if f.Kind(n) != eventsTable || len(n.Items) < 2 || n.Items[1].Form != ptx.MetadataText {
 		return 0, false
 	}
@@ -128,7 +128,7 @@ func (pl *planner) nodeEdits(file int32, n ptx.MetadataNode, renamed map[string]
 			number(item, kind, true)
 		}
 	}
-	if id, ok := function(f, n); ok {
+	if id, ok := tableFunction(f, n); ok {
 		edits = append(edits, ptx.Edit{Span: n.Items[1].Span, Text: pl.names.Of(object.ID{File: file, Name: id})})
 	}
 	ptx.SortEdits(edits)

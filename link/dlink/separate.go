@@ -15,6 +15,7 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/ptx"
 )
 
 // Separated is what Separate finds in the inputs of a link.
@@ -98,24 +99,50 @@ func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (fo
 }
 
 // warnOfRest warns of objects of a file that are not linked although others are: those that ld -r
-// merged with them, and tile kernels.
+// merged with them, and tile kernels. What nvcc -dlink made of the PTX in the file is no loss.
 func (r *reader) warnOfRest(path string, offers []container.Object) {
 	var rest container.Object
-	linked, objects := false, 0
+	linked := false
 	for _, code := range offers {
 		switch v := r.verdict(code, false); {
 		case code.Has(container.PTX) || v == ltoOnly || v == cubinOnly && slices.ContainsFunc(r.cubins(code), container.Cubin.Relocatable):
 			linked = true
-		case len(code.Codes) > 0:
+		default:
 			rest.Codes = append(rest.Codes, code.Codes...)
-			objects++
 		}
 	}
-	if !linked || objects == 0 {
+	if !linked || len(rest.Codes) == 0 || !rest.Has(container.TileIR) && !r.lost(rest, offers) {
 		return
 	}
 	what, help := rest.Words()
 	r.log.Warn(diag.LeftOut, diag.At(&diag.Source{Name: path}, diag.Span{}), fmt.Sprintf("also holds %s, which the link leaves out", what)).WithHelp(help)
+}
+
+// lost reports whether cubins define a kernel, or relocatable ones a function, that no PTX of their file defines.
+func (r *reader) lost(rest container.Object, offers []container.Object) bool {
+	defined := map[string]bool{}
+	for _, code := range offers {
+		for _, c := range code.Codes {
+			if text, err := c.Bytes(); err == nil && c.Form == container.PTX {
+				list, _ := ptx.Definitions(&diag.Source{Text: text})
+				for _, d := range list {
+					defined[d.Name] = true
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(rest.Codes, func(c container.Code) bool {
+		data, err := c.Bytes()
+		cubin := container.Cubin{Data: data}
+		if err != nil || c.Form != container.MachineCode {
+			return err == nil
+		}
+		symbols, _ := cubin.AllSymbols()
+		return slices.ContainsFunc(symbols, func(s container.CubinSymbol) bool {
+			counts := s.Kind() == "entry" || s.Kind() == "func" && cubin.Relocatable()
+			return counts && s.Defined && s.Linkage() != "local" && !defined[s.Name]
+		})
+	})
 }
 
 // chosen returns the objects of a file that have machine code, LTO-IR or bitcode, and whether nothing of the
