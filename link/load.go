@@ -68,6 +68,22 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 	}
 }
 
+// Read returns *Errors if Link would find an error in the inputs of o when it reads them, before it compares them.
+// It does not read the members of archives.
+func Read(ctx context.Context, o Options) error {
+	maps := &mapped.Files{}
+	if !o.MapInputs {
+		maps = nil
+	}
+	log := &diag.Log{Spelling: o.Spelling}
+	set, err := object.Open(ctx, ObjectInputs(namedOnce(o.Inputs, log)), object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, log)
+	if err == nil && log.Errors() > 0 {
+		return &Errors{Messages: log.Messages, IO: set.Unread, maps: maps}
+	}
+	maps.Close()
+	return err
+}
+
 // choose sets the files that are linked.
 func (in *inputs) choose(ctx context.Context, o Options, cubins cubins, log *diag.Log) (err error) {
 	for f, symbols := range in.relinked {

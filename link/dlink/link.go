@@ -63,6 +63,9 @@ func Combines(o link.Options) bool {
 // LTOIR, Bitcode and what they return.
 func (l Linker) Run(ctx context.Context) (*Linked, error) {
 	l.Options.Inputs = Buffered(ctx, l.Options.Inputs, l.Options.MaxInputSize)
+	for i, in := range link.ObjectInputs(l.Options.Inputs) {
+		l.Options.Inputs[i].Name = in.Name // one without a name and a path is not an empty place
+	}
 	if l.Link == nil {
 		l.Link = link.Link
 	}
@@ -186,6 +189,11 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 		case code.find == nil: // link.Link says that it links none
 			return &device{options: l.Options}, nil
 		default:
+			if c.compiled == nil {
+				if err := l.read(ctx, s.Modules); err != nil {
+					return nil, err
+				}
+			}
 			compiler, err := code.find(code.units)
 			if err != nil {
 				return nil, err
@@ -215,6 +223,13 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 	}
 	o.Inputs = Filled(o.Inputs)
 	return c, nil
+}
+
+// read returns the errors that reading finds in the modules that are PTX: compilers may take long.
+func (l *linking) read(ctx context.Context, modules []link.Input) error {
+	o := l.Options
+	o.Inputs = slices.DeleteFunc(slices.Clone(modules), func(in link.Input) bool { return in.Path == "" && in.Text == nil && in.Reader == nil })
+	return link.Read(ctx, o)
 }
 
 // compileApart compiles each unit alone, those in archives if something needs them. That is asked

@@ -89,8 +89,9 @@ func (s *stub) Lower(_ context.Context, units []container.Unit, log *diag.Log) (
 
 func TestLinker(t *testing.T) {
 	files := map[string][]byte{
-		"f.ptx":   []byte(ptxHeader + bodies["f.bc"]),
-		"use.ptx": []byte(ptxHeader + ".extern .func f (.param .b32 x);\n.visible .entry use () { .param .b32 x; call f, (x); ret; }\n"),
+		"wrong.ptx": []byte(ptxHeader + "func"),
+		"f.ptx":     []byte(ptxHeader + bodies["f.bc"]),
+		"use.ptx":   []byte(ptxHeader + ".extern .func f (.param .b32 x);\n.visible .entry use () { .param .b32 x; call f, (x); ret; }\n"),
 	}
 	for name := range bodies {
 		if data, err := os.ReadFile("../../testdata/forms/bitcode/" + name); err == nil {
@@ -138,6 +139,17 @@ func TestLinker(t *testing.T) {
 			l.LTOIR = func(*Intermediate) (Compiler, error) { return nil, errors.New("no compiler") }
 		}, err: "no compiler"},
 		{inputs: "call.bc f.ptx", runs: "call.bc"},
+		// What is wrong with PTX is said before anything is compiled, or a compiler is missing.
+		{inputs: "call.bc missing.ptx k.ltoir wrong.ptx", err: "wrong.ptx:4:"},
+		{inputs: "call.bc f.ptx f.ptx", err: "named twice"},
+		{inputs: "call.bc missing.ptx", change: func(l *Linker, _ *stub) {
+			l.Bitcode = func(*Intermediate) (Compiler, error) { return nil, errors.New("no compiler") }
+		}, err: "missing.ptx: error: cannot read"},
+		// An input needs no name.
+		{inputs: "call.bc", change: func(l *Linker, _ *stub) {
+			l.Options.Inputs = append(l.Options.Inputs, link.Input{Text: files["f.ptx"]})
+		}, runs: "call.bc"},
+		{change: func(l *Linker, _ *stub) { l.Options.Inputs = []link.Input{{Text: files["f.ptx"]}} }},
 		{inputs: "call.bc f.ptx", change: func(l *Linker, _ *stub) { l.Bitcode = nil }, err: "LLVM bitcode"},
 		{inputs: "call.bc f.bc k.ltoir g.ltoir", runs: "k.ltoir g.ltoir call.bc f.bc k.ltoir+g.ltoir call.bc+f.bc", units: 4},
 		{inputs: "call.bc wide.bc", runs: "call.bc wide.bc", err: "f takes a .b32 here but a .b64 where it is defined"},
@@ -159,10 +171,13 @@ func TestLinker(t *testing.T) {
 			compiler := &stub{}
 			find := func(*Intermediate) (Compiler, error) { return compiler, nil }
 			l := Linker{PTX: true, Options: link.Options{Arch: "sm_80"}, LTOIR: find, Bitcode: find}
+			dir := t.TempDir()
 			for _, name := range strings.Fields(test.inputs) {
-				input := filepath.Join(t.TempDir(), name)
-				if err := os.WriteFile(input, files[name], 0o666); err != nil {
-					t.Fatal(err)
+				input := filepath.Join(dir, name)
+				if data, exists := files[name]; exists {
+					if err := os.WriteFile(input, data, 0o666); err != nil {
+						t.Fatal(err)
+					}
 				}
 				l.Options.Inputs = append(l.Options.Inputs, link.Input{Path: input})
 			}
