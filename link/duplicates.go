@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"strings"
 
 	"ptxlink/internal/srcline"
 	"ptxlink/link/diag"
@@ -19,9 +20,13 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 	type pair struct{ second, first string }
 	clashes := map[pair][]*Message{}
 	for _, m := range log.Messages {
-		if m.ID == diag.DuplicateSymbol && len(m.Notes) > 0 {
-			p := pair{m.Place.File(), m.Notes[0].Place.File()}
-			clashes[p] = append(clashes[p], m)
+		if m.ID != diag.DuplicateSymbol || len(m.Notes) == 0 {
+			continue
+		}
+		p := pair{m.Place.File(), m.Notes[0].Place.File()}
+		clashes[p] = append(clashes[p], m)
+		if p.first == p.second && m.Place.Source != m.Notes[0].Place.Source && !strings.HasSuffix(p.first, ")") { // in a member: of two with one name
+			m.WithHelp("name " + p.first + " once")
 		}
 	}
 	if len(clashes) == 0 {

@@ -317,8 +317,9 @@ func (t *Table) duplicateHelp(a, b object.ID, log *diag.Log) string {
 	case language == object.PTX:
 		help = "rename one of the two, or drop .visible from one so that it stays in its module"
 	}
-	if function && !t.options.Compared && bytes.Equal(t.Files[a.File].Src.Bytes(d.Span), f.Src.Bytes(e.Span)) {
-		help += log.With("--dedupe-identical", "; %s keeps one of two identical functions")
+	if !t.options.Compared && bytes.Equal(t.Files[a.File].Src.Bytes(d.Span), f.Src.Bytes(e.Span)) {
+		kinds := map[ptx.DeclKind]string{ptx.Func: "functions", ptx.Variable: "variables", ptx.Entry: "kernels"}
+		help += log.With("--dedupe-identical", "; %s keeps one of two identical "+kinds[d.Kind])
 	}
 	return help
 }

@@ -219,7 +219,8 @@ func TestDuplicate(t *testing.T) {
 		gcc       = "// BEGIN PREAMBLE\n"
 		rename    = "rename one of the two"
 		private   = rename + ", or drop .visible from one so that it stays in its module"
-		identical = "; Options.DedupeIdentical keeps one of two identical functions"
+		dedupe    = "; Options.DedupeIdentical keeps one of two identical "
+		identical = dedupe + "functions"
 	)
 	for _, test := range []struct {
 		rule    string
@@ -234,14 +235,15 @@ func TestDuplicate(t *testing.T) {
 		{"each but the first has a message", Options{}, []string{strong, ".weak .func s(){ret;}", longer, longer}, private, "cd"},
 		{"none has if several are allowed", Options{Multiple: true}, []string{strong, strong}, "", ""},
 		{"none has if the caller compares them", Options{Compared: true}, []string{strong, strong}, "", ""},
-		{"a variable of PTX can be declared", Options{}, []string{variable, variable}, rename + ", or declare it .extern in one module", "b"},
-		{"a kernel is found by its name", Options{}, []string{".visible .entry s(){ret;}", ".visible .entry s(){ret;}"}, rename, "b"},
+		{"a variable of PTX can be declared", Options{}, []string{variable, variable + " "}, rename + ", or declare it .extern in one module" + dedupe + "variables", "b"},
+		{"variables that differ are not identical", Options{}, []string{variable, ".visible .global .u32 s = 1;"}, rename + ", or declare it .extern in one module", "b"},
+		{"a kernel is found by its name", Options{}, []string{".visible .entry s(){ret;}", ".visible .entry s(){ret;}"}, rename + dedupe + "kernels", "b"},
 		{"nothing fits two kinds", Options{}, []string{strong, variable}, rename, "b"},
 		{"nothing fits two languages", Options{}, []string{longer, nvcc + strong}, rename, "b"},
 		{"nothing fits an unknown language", Options{}, []string{gcc + longer, gcc + strong}, rename, "b"},
 		{"an alias without a declaration has no linkage, so it does not clash", Options{}, []string{strong, ".func f(){ret;} .alias s, f;"}, "", ""},
 		{"a function of C++ can be inline", Options{}, []string{nvcc + longer, nvcc + strong}, "if a header defines it, declare it inline there; otherwise rename one of the two", "b"},
-		{"a variable of C++ can be inline", Options{}, []string{nvcc + variable, nvcc + variable}, "if a header defines it, declare it inline there (C++17); otherwise declare it extern in one of the two files, or rename it", "b"},
+		{"a variable of C++ can be inline", Options{}, []string{nvcc + variable, nvcc + variable}, "if a header defines it, declare it inline there (C++17); otherwise declare it extern in one of the two files, or rename it" + dedupe + "variables", "b"},
 	} {
 		var log diag.Log
 		table := Resolve(opened(t, test.modules...), test.options, &log)
