@@ -68,9 +68,9 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 	}
 }
 
-// Read returns *Errors if Link would find an error in the inputs of o when it reads them, before it compares them.
+// CheckInputs returns *Errors if Link would find an error in the inputs of o when it reads them, before it compares them.
 // It does not read the members of archives.
-func Read(ctx context.Context, o Options) error {
+func CheckInputs(ctx context.Context, o Options) error {
 	maps := &mapped.Files{}
 	if !o.MapInputs {
 		maps = nil

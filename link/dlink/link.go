@@ -229,7 +229,7 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 func (l *linking) read(ctx context.Context, modules []link.Input) error {
 	o := l.Options
 	o.Inputs = slices.DeleteFunc(slices.Clone(modules), func(in link.Input) bool { return in.Path == "" && in.Text == nil && in.Reader == nil })
-	return link.Read(ctx, o)
+	return link.CheckInputs(ctx, o)
 }
 
 // compileApart compiles each unit alone, those in archives if something needs them. That is asked
