@@ -12,6 +12,7 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/ptx"
 )
 
 // ExtractOptions holds the inputs and options of Extract.
@@ -61,7 +62,11 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 		io = io || unread
 		for _, m := range members {
 			if !m.IsPTX() {
-				log.Error(diag.NotPTX, diag.At(&diag.Source{Name: m.Name}, diag.Span{}), "this is neither PTX nor a file that contains PTX")
+				src, text, help := &diag.Source{Name: m.Name, Text: m.Text}, "this is neither PTX nor a file that contains PTX", ""
+				if _, err := ptx.Parse(src); err != nil && err.NotPTX { // CUDA C++
+					text, help = err.Text, err.Help
+				}
+				log.Error(diag.NotPTX, diag.At(&diag.Source{Name: m.Name}, diag.Span{}), text).WithHelp(help)
 				continue
 			}
 			e := extracted(m)
