@@ -43,7 +43,9 @@ func IsOptiXIR(data []byte) bool {
 // bareLTOIR offers LTO-IR in no fatbin. Its header has the architecture, 800 for sm_80, behind
 // 26 bytes.
 func (op *opener) bareLTOIR(data []byte, p place) {
-	if b, ok := span(data, 26, 2); ok && op.list != nil {
+	b, ok := span(data, 26, 2)
+	p.need(ok, 0, "LTO-IR is cut short in its header")
+	if op.list != nil {
 		p.Target = fmt.Sprintf("sm_%d", le.Uint16(b)/10)
 	}
 	if op.list == nil && IsOptiXIR(data) {
