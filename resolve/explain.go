@@ -33,7 +33,10 @@ var explanations = []struct{ prefixes, text string }{
 	{"cudaCG cudaDeviceGet cudaDeviceSynchronize cudaEvent cudaFree cudaFuncGetAttributes cudaGet cudaGraph cudaLaunchDevice cudaMalloc cudaMem cudaOccupancy cudaPeekAtLastError cudaRuntimeGetVersion cudaStream", "this is a function of the CUDA device runtime, libcudadevrt; " + withRuntime},
 	{"GOMP_ GOACC_ __nvptx_", "this is part of gcc's runtime of OpenMP and OpenACC; link gcc's libgomp.a, libc.a and libgcc.a (docs/from-gcc.md)"},
 	{"__atomic_", "gcc's libatomic.a defines this (docs/from-gcc.md)"},
-	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libomptarget.devicertl.a of that clang"},
+	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libompdevice.a of that clang (libomptarget.devicertl.a in older ones)"},
+	{"omp_", "this is a function of the OpenMP runtime; link that of the compiler: libompdevice.a of clang and flang (libomptarget.devicertl.a in older ones), or gcc's libgomp.a (docs/from-gcc.md)"},
+	{"_FortranA", "this is part of flang's runtime, of which device code needs libflang_rt.runtime.a for nvptx64-nvidia-cuda"},
+	{"_gfortran_", "gcc's libgfortran.a for nvptx-none defines this (docs/from-gcc.md)"},
 }
 
 // stdio holds the C functions that device code does not have. It has only printf,
