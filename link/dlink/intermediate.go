@@ -77,6 +77,9 @@ func (c *Intermediate) deferInline() {
 	}
 }
 
+// deferred reports whether a unit is left to Together.
+func (c *Intermediate) deferred() bool { return slices.Contains(c.failed, true) }
+
 // hidden reports whether a unit is taken, but not among the modules.
 func (c *Intermediate) hidden(i int) bool {
 	return c.lazy[i] && !c.offered[i] && (c.Unchecked || c.failed[i])
@@ -264,7 +267,7 @@ func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.Unit
 			names[ref.Name] = true
 		}
 	}
-	hidden := slices.ContainsFunc(c.failed, func(failed bool) bool { return failed }) || c.Unchecked
+	hidden := c.deferred() || c.Unchecked
 	from := map[string]int{} // the place of the archive that a member is taken from
 	for i, u := range c.Units {
 		if !linked[u.Name] && !(hidden && c.lazy[i] && !c.offered[i]) { // a hidden unit may need it
@@ -279,7 +282,17 @@ func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.Unit
 			}
 			from[u.Name] = at
 		}
-		u.Archive = c.lazy[i] && !o.All && !seen[u.Name] && !slices.ContainsFunc(u.Bitcode.Symbols, func(s container.BitcodeSymbol) bool { return s.Defined && names[s.PTXName()] })
+		u.Archive = c.lazy[i] && !o.All && !seen[u.Name]
+		if u.Bitcode != nil {
+			for _, s := range u.Bitcode.Symbols {
+				if s.Defined && names[s.PTXName()] {
+					u.Archive = false
+					if s.Inline {
+						u.Kept = append(u.Kept, s.Name)
+					}
+				}
+			}
+		}
 		units = append(units, u)
 	}
 	return units

@@ -198,7 +198,7 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 			if err != nil {
 				return nil, err
 			}
-			if len(code.units.Units) > 1 && !l.Apart && Combines(l.Options) {
+			if (len(code.units.Units) > 1 || len(s.Modules)+len(s.Cubins.List) > 1) && !l.Apart && Combines(l.Options) {
 				code.units.deferInline()
 			}
 			c.compiled = append(c.compiled, intermediate{code.units, compiler, code.kind})
@@ -292,7 +292,7 @@ func (l *linking) wanted() []string {
 // compileTogether compiles the units that the link takes to one module. What the link reports of
 // the units is reported before, at their files.
 func (l *linking) compileTogether(ctx context.Context, c *device, code intermediate) error {
-	if len(code.Units) < 2 || l.Apart || !Combines(l.Options) {
+	if l.Apart || !Combines(l.Options) || len(code.Units) < 2 && !code.deferred() {
 		return nil
 	}
 	o := c.options
@@ -305,7 +305,7 @@ func (l *linking) compileTogether(ctx context.Context, c *device, code intermedi
 	units := code.Linked(r, Outside{
 		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: l.wanted(), Variables: !o.CollectVariables, Cubins: c.Cubins.Taken(r),
 	})
-	if len(units) == 0 || len(units) == 1 && !code.Quick {
+	if len(units) == 0 || len(units) == 1 && !code.Quick && !code.deferred() {
 		return nil
 	}
 	defer l.timed(code.kind, time.Now())

@@ -74,6 +74,9 @@ func (s *stub) Lower(_ context.Context, units []container.Unit, log *diag.Log) (
 		if u.Archive {
 			name = "[" + name + "]"
 		}
+		if u.Kept != nil {
+			name += "{" + strings.Join(u.Kept, " ") + "}"
+		}
 		names = append(names, name)
 		for line := range strings.Lines(body(u)) {
 			if !strings.HasPrefix(line, ".extern") {
@@ -163,6 +166,11 @@ func TestLinker(t *testing.T) {
 		{inputs: "call.bc f.bc inline.bc", runs: "call.bc f.bc call.bc+f.bc", units: 2},
 		{inputs: "call.bc inline.bc", change: func(l *Linker, _ *stub) { l.Apart = true }, runs: "call.bc inline.bc"},
 		{inputs: "inline.bc", runs: "inline.bc"},
+		// PTX may use them, which keeps them.
+		{inputs: "use.ptx inline.bc", runs: "inline.bc{f}"},
+		{inputs: "use.ptx inline.a", runs: "inline.a(inline.bc){f}"},
+		{inputs: "call.bc use.ptx inline.bc", runs: "call.bc call.bc+inline.bc{f}", units: 2},
+		{inputs: "none.ltoir inline.bc", runs: "none.ltoir"},
 		// A member that cannot be compiled alone is compiled with what needs it, unless all must be alone.
 		{inputs: "call.bc lib.a", change: func(_ *Linker, s *stub) { s.refuses = "f.bc" }, runs: "call.bc lib.a(f.bc) call.bc+[lib.a(f.bc)]", units: 2},
 		{inputs: "call.bc lib.a", change: func(l *Linker, s *stub) { s.refuses, l.Options.Wrap = "f.bc", []string{"none"} }, runs: "call.bc lib.a(f.bc)", err: "refused: f.bc"},

@@ -66,7 +66,36 @@ func (c *Compiler) Lower(ctx context.Context, units []container.Unit, log *diag.
 	return c.lower(ctx, units, log)
 }
 
+// uses returns a unit that uses what is to be kept of inline functions and variables, or none. It is text, which
+// programs of LLVM take as bitcode. Its declarations have one type, as that of the definition wins.
+func (c *Compiler) uses(ctx context.Context, units []container.Unit) ([]container.Unit, error) {
+	var names []string
+	for _, u := range units {
+		names = append(names, u.Kept...)
+	}
+	if names == nil {
+		return nil, nil
+	}
+	release, err := version(ctx, c.Path)
+	pointer, of := "ptr", `ptr @"%s"`
+	if release < 15 && release > 0 {
+		pointer, of = "i8*", `i8* bitcast (void ()* @"%s" to i8*)`
+	}
+	var text strings.Builder
+	for i, name := range names { // in PTX too, so without quotes
+		fmt.Fprintf(&text, "declare void @\"%s\"()\n", name)
+		names[i] = fmt.Sprintf(of, name)
+	}
+	fmt.Fprintf(&text, "@llvm.compiler.used = appending global [%d x %s] [%s], section \"llvm.metadata\"\n", len(names), pointer, strings.Join(names, ", "))
+	return []container.Unit{{Name: "uses.ll", Data: []byte(text.String()), Bitcode: &container.Bitcode{}}}, err
+}
+
 func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
+	uses, err := c.uses(ctx, units)
+	if err != nil {
+		return nil, err
+	}
+	units = slices.Concat(uses, units)
 	var names, named, archived []string
 	for i, u := range units {
 		names = append(names, fmt.Sprintf("unit%d.bc", i))
@@ -78,7 +107,7 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 	}
 	commands := c.commands(named, archived)
 	if c.Command != nil {
-		c.Command(units, shown(commands, names, units))
+		c.Command(units[len(uses):], shown(commands, names, units))
 	}
 	key := ""
 	if c.Cache != nil {
@@ -94,7 +123,9 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 		return c.compile(ctx, commands, names, units, log)
 	})
 	for line := range strings.Lines(warnings) {
-		log.Warn(diag.Clang, diag.Place{}, inWords(strings.TrimSpace(line), names, units))
+		if uses == nil || !strings.Contains(line, names[0]) { // it has another triple
+			log.Warn(diag.Clang, diag.Place{}, inWords(strings.TrimSpace(line), names, units))
+		}
 	}
 	return text, err
 }

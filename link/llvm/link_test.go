@@ -43,6 +43,10 @@ func TestLinker(t *testing.T) {
 	if linked, err = linker(t.Context(), o).Run(t.Context()); err != nil || strings.Contains(string(linked.PTX), "call.uni") {
 		t.Errorf("a library of inline functions: %v", err)
 	}
+	o.Inputs[0] = link.Input{Text: []byte(".version 7.0\n.target sm_80\n.address_size 64\n.extern .func (.param .b32 r) f (.param .b32 x);\n.visible .func use() { .param .b32 x, r; call (r), f, (x); ret; }\n")}
+	if linked, err = linker(t.Context(), o).Run(t.Context()); err != nil || !strings.Contains(string(linked.PTX), ".weak .func (") {
+		t.Errorf("an inline function that PTX calls: %v", err)
+	}
 	if _, err := (dlink.Linker{Options: o}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "LLVM bitcode") {
 		t.Errorf("bitcode without a compiler: %v", err)
 	}

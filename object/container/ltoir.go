@@ -11,6 +11,7 @@ type Unit struct {
 
 	Bitcode *Bitcode // what the bitcode says of itself, or nil
 	Archive bool     // from an archive: only what other units use of it is needed
+	Kept    []string // Inline symbols that other code uses
 }
 
 // ltoMagic begins LTO-IR that is in no fatbin: of nvcc -ltoir, NVRTC and nvJitLink.
