@@ -83,12 +83,12 @@ func (j *linkJob) warnUnneeded() error {
 	if j.cubin() || j.apart {
 		return nil
 	}
-	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
+	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "resource-usage"}
 	if !j.lowered {
 		names = append(names, "ptxas", "nvlink", "nvvm")
 	}
 	if !j.lowered && !j.bitcode {
-		names = append(names, "ptxas-jobs", "cache", "cache-dir", "cache-size")
+		names = append(names, "ptxas-jobs", "cache", "cache-dir", "cache-size", "save-temps")
 	}
 	for _, name := range names {
 		if name == "partition" && j.opts.IsSet("emit-parts") {
@@ -196,13 +196,11 @@ func (j *linkJob) findTools() error {
 func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	defer j.timed("ptxas", time.Now())
 	b := j.assembler
-	var saved []outfile.File
 	dryRun := j.opts.Bool("dry-run")
 	if j.opts.Bool("save-temps") && !dryRun {
-		stem := strings.TrimSuffix(j.output, filepath.Ext(j.output))
-		b.SavedAs = stem + "."
+		b.SavedAs = j.tempPath("")
 		b.Temporary = func(name string, data []byte) {
-			saved = append(saved, outfile.File{Path: stem + "." + name, Data: data})
+			j.saved = append(j.saved, outfile.File{Path: j.tempPath(name), Data: data})
 		}
 	}
 	if dryRun {
@@ -212,11 +210,8 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	outputs, messages, err := b.AssembleAll(j.opts.Context, targets)
 	stop()
 	failed := j.report.write(messages) > 0
-	// Also if ptxas failed: the files show on what.
-	if len(saved) > 0 && j.opts.Err() == nil {
-		if err := j.write(j.paths, saved...); err != nil {
-			return nil, err
-		}
+	if err := j.writeSaved(); err != nil { // also if ptxas failed: the files show on what
+		return nil, err
 	}
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
@@ -251,6 +246,15 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 		return nil, &exitError{exitLink, err}
 	}
 	return output, err
+}
+
+// writeSaved writes the files of --save-temps.
+func (j *linkJob) writeSaved() error {
+	saved := j.saved
+	if j.saved = nil; len(saved) == 0 || j.opts.Err() != nil {
+		return nil
+	}
+	return j.write(j.paths, saved...)
 }
 
 // commandLine quotes a command for a shell.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"ptxlink/internal/outfile"
@@ -67,13 +69,62 @@ func (j *linkJob) linker() dlink.Linker {
 	}
 	l.LTOIR = func(lto *dlink.Intermediate) (dlink.Compiler, error) {
 		j.lowered = true
-		return j.newLowerer(lto)
+		c, err := j.newLowerer(lto)
+		return &keeper{Compiler: c, linkJob: j}, err
 	}
 	l.Bitcode = func(bitcode *dlink.Intermediate) (dlink.Compiler, error) {
 		j.bitcode = true
-		return j.newCompiler(bitcode)
+		c, err := j.newCompiler(bitcode)
+		return &keeper{Compiler: c, linkJob: j}, err
 	}
 	return l
+}
+
+// keeper keeps what a compiler reads and writes, for --save-temps.
+type keeper struct {
+	dlink.Compiler
+	*linkJob
+}
+
+func (k *keeper) LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error) {
+	texts, err := k.Compiler.LowerEach(ctx, units, jobs, log)
+	for i, u := range units {
+		name, form := fmt.Sprintf("unit%d", k.kept), ".ltoir"
+		if u.Bitcode != nil {
+			form = ".bc"
+		}
+		k.kept++
+		k.keep(name+form, u.Data)
+		if i < len(texts) {
+			k.keep(name+".ptx", texts[i])
+		}
+	}
+	return texts, err
+}
+
+func (k *keeper) Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
+	text, err := k.Compiler.Lower(ctx, units, log)
+	name := "ltoir"
+	if units[0].Bitcode != nil {
+		name = "bc"
+	}
+	k.keep(name+".ptx", text)
+	return text, err
+}
+
+// keep adds a file of --save-temps.
+func (j *linkJob) keep(name string, data []byte) {
+	if len(j.archs) > 0 {
+		name = j.options.Arch + "." + name
+	}
+	if data != nil && j.opts.Bool("save-temps") && !j.opts.Bool("dry-run") {
+		j.saved = append(j.saved, outfile.File{Path: j.tempPath(name), Data: data})
+	}
+}
+
+// tempPath returns the path of a file of --save-temps.
+func (j *linkJob) tempPath(name string) string {
+	return strings.TrimSuffix(j.output, filepath.Ext(j.output)) + "." + name
 }
 
 // newCompiler finds the compiler for LLVM bitcode.

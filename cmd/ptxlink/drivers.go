@@ -67,10 +67,9 @@ var clangWrapperCommand = subcommand{
 	Command: described("clang-nvlink-wrapper"),
 	flags: func() []cli.Flag {
 		const ignored, bitcode = "Accepted, without effect", "LLVM bitcode"
-		return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
+		return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
 			"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
 			&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
-			&cli.BoolFlag{Name: "save-temps", Category: ignored, Usage: "there are no other files"},
 			&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "`FILE` in ../lib of the directory of clang"},
 			&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "compile with `OPTION`: O0 to O3, -mattr=FEATURES; others have no effect"},
 			&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},

@@ -100,7 +100,7 @@ func newFlags() []cli.Flag {
 		&cli.StringFlag{Name: "clang", Category: assembler, Usage: "`PATH` of clang or llc, for LLVM bitcode (default: $CLANG, else on $PATH)"},
 		&cli.StringFlag{Name: "fatbinary", Category: assembler, Usage: "`PATH` of fatbinary (default: $FATBINARY, else beside ptxas)"},
 		&cli.GenericFlag{Name: "resource-usage", Category: assembler, Value: &choice{words: "compare", optional: true, bare: "table"}, Usage: "print registers, spills, sizes; with `compare` also those without -O"},
-		&cli.BoolFlag{Name: "save-temps", Category: assembler, Usage: "keep the linked PTX and the parts beside the output"},
+		&cli.BoolFlag{Name: "save-temps", Category: assembler, Usage: "keep the linked PTX, the parts and what is compiled to PTX beside the output"},
 		&cli.BoolFlag{Name: "dry-run", Category: assembler, Usage: "print the commands that make the cubin, and write nothing"},
 		&cli.StringFlag{Name: "cache", Category: assembler, Usage: "keep cubins at `WHERE`: a directory, http://HOST/PATH or prog:COMMAND (default: $PTXLINK_CACHE)"},
 		&cli.StringFlag{Name: "cache-dir", Category: assembler, Usage: "same as --cache=`DIR`; also a directory beside a server or a program"},

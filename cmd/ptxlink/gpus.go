@@ -81,7 +81,11 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 
 // link links for one GPU.
 func (j *linkJob) link() (*dlink.Linked, error) {
+	j.kept = 0
 	linked, err := j.linker().Run(j.opts.Context)
+	if unsaved := j.writeSaved(); unsaved != nil { // also if the link has errors, whose lines are in them
+		return nil, unsaved
+	}
 	var names []string
 	if refused, ok := errors.AsType[*link.Errors](err); ok {
 		names = refused.Modules

@@ -38,6 +38,8 @@ type linkJob struct {
 	lowered   bool           // there was LTO-IR
 	bitcode   bool           // there was LLVM bitcode
 	compiled  sync.Map       // the commands that compile intermediate code, by the name of the module
+	saved     []outfile.File // of --save-temps, which are not written yet
+	kept      int            // units among them
 	fromRustc bool           // ptxlink llvm-bitcode-linker
 	linked    []link.Options // of each target, with the inputs that its link had
 
