@@ -51,6 +51,9 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	for _, arch := range archs {
 		j.options.Arch, j.options.Inputs = arch, given
 		linked, linkErr := j.link()
+		if linkErr != nil && linked != nil {
+			j.report.write(linked.Messages)
+		}
 		if exit := (*exitError)(nil); linkErr != nil && !errors.As(linkErr, &exit) {
 			return nil, linkErr
 		}
@@ -103,7 +106,7 @@ func (j *linkJob) link() (*dlink.Linked, error) {
 		}
 	}
 	if err != nil {
-		return nil, j.refused(err)
+		return linked, j.refused(err)
 	}
 	j.passes = append(j.passes, linked.Passes...)
 	return linked, j.findNvlinkFor(linked.Cubins)

@@ -60,7 +60,7 @@ func Combines(o link.Options) bool {
 }
 
 // Run links. If the inputs cannot be read, compiled or linked, the error is *link.Errors; other errors are those of
-// LTOIR, Bitcode and what they return.
+// LTOIR, Bitcode and what they return. With these, the Linked has only the Messages that came before, or is nil.
 func (l Linker) Run(ctx context.Context) (*Linked, error) {
 	l.Options.Inputs = Buffered(ctx, l.Options.Inputs, l.Options.MaxInputSize)
 	for i, in := range link.ObjectInputs(l.Options.Inputs) {
@@ -81,6 +81,8 @@ func (l Linker) Run(ctx context.Context) (*Linked, error) {
 	linked, err := run.run(ctx)
 	if refused, ok := errors.AsType[*link.Errors](err); ok {
 		refused.Messages = run.once(refused.Messages)
+	} else if err != nil && len(run.said) > 0 {
+		linked = &Linked{Result: &link.Result{Messages: run.once(nil)}}
 	}
 	return linked, err
 }

@@ -136,6 +136,9 @@ func TestLinker(t *testing.T) {
 		{inputs: "k.ltoir g.ltoir", change: func(_ *Linker, s *stub) { s.warns = "g.ltoir" }, runs: "k.ltoir g.ltoir k.ltoir+g.ltoir", units: 2, said: "odd: g.ltoir"},
 		// What both links say is said once.
 		{inputs: "k.ltoir g.ltoir", change: func(l *Linker, _ *stub) { l.Options.Localize = []string{"other"} }, runs: "k.ltoir g.ltoir k.ltoir+g.ltoir", units: 2, said: "no definition matches other, which Options.Localize names"},
+		{inputs: "k.ltoir", change: func(l *Linker, s *stub) {
+			s.warns, l.Link = "k.ltoir", func(context.Context, link.Options) (*link.Result, error) { return nil, errors.New("no memory") }
+		}, runs: "k.ltoir", err: "no memory", said: "odd: k.ltoir"},
 		{inputs: "k.ltoir three.ltoir", change: func(_ *Linker, s *stub) { s.warns = "k.ltoir" }, runs: "k.ltoir three.ltoir", err: "odd: k.ltoir"},
 		{inputs: "k.ltoir g.ltoir", change: func(l *Linker, _ *stub) { l.LTOIR = nil }, err: "LTO-IR"},
 		{inputs: "k.ltoir g.ltoir", change: func(l *Linker, _ *stub) {
@@ -199,6 +202,9 @@ func TestLinker(t *testing.T) {
 			if err != nil || test.err != "" {
 				if err == nil || test.err == "" || !strings.Contains(err.Error(), test.err) {
 					t.Errorf("error %v, want %q", err, test.err)
+				}
+				if test.said != "" && (linked == nil || linked.Messages[0].Text != test.said) {
+					t.Errorf("an error without what was said before: %+v", linked)
 				}
 				return
 			}
