@@ -28,7 +28,7 @@ func (m *Map) WriteText(w io.Writer) error {
 		if in.CompiledTo != "" {
 			bits = "-"
 		}
-		return []any{in.Bytes, cmp.Or(in.Version, in.Form), diag.Escape(in.Target), bits, cmp.Or(in.Producer, "-"), diag.Escape(in.Name)}
+		return []any{in.Bytes, cmp.Or(in.Version, in.Form), cmp.Or(diag.Escape(in.Target), "-"), bits, cmp.Or(in.Producer, "-"), diag.Escape(in.Name)}
 	})
 	bySize := slices.Clone(m.Symbols)
 	slices.SortStableFunc(bySize, func(a, b MapSymbol) int { return cmp.Compare(b.Bytes, a.Bytes) })

@@ -23,6 +23,7 @@ func TestWriteMap(t *testing.T) {
 			{Name: "a.ptx", Version: "7.0", Target: "sm_52", AddressSize: 64, Producer: "nvcc 12.4", Bytes: 120},
 			{Name: "my lib/b.ptx", Version: "8.4", Target: "sm_80", AddressSize: 64, Bytes: 4096},
 		},
+		Units:     []Unit{{Name: "c.bc", Form: "LLVM bitcode", Bytes: 30, Module: "a.ptx"}}, // which records no GPU
 		describer: func() description { return description{symbols: symbols, dropped: dropped} },
 	}
 	var b strings.Builder
@@ -32,9 +33,10 @@ func TestWriteMap(t *testing.T) {
 	want := `Output: .version 8.4, .target sm_80, .address_size 64
 
 Inputs
-  bytes  version  target  bits  producer   module
-  120    7.0      sm_52   64    nvcc 12.4  a.ptx
-  4096   8.4      sm_80   64    -          my lib/b.ptx
+  bytes  version       target  bits  producer   module
+  120    7.0           sm_52   64    nvcc 12.4  a.ptx
+  4096   8.4           sm_80   64    -          my lib/b.ptx
+  30     LLVM bitcode  -       -     -          c.bc
 
 Symbols, the largest first (bytes of a body are bytes of text)
   kind    linkage  space   bytes  align  from            name
