@@ -216,6 +216,8 @@ func (o Options) advice(text string) string {
 		return o.copiesKeepLimit()
 	case ignoresRegisters(text) && o.Compile:
 		return o.Spelling.With("--ptxas-mode=whole", "only a cubin of %s keeps setmaxnreg")
+	case strings.HasSuffix(text, "requires command line option '--compile-only'."):
+		return o.unified()
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
 	case strings.HasPrefix(text, "Unknown option"):
@@ -236,6 +238,12 @@ func (o Options) copiesKeepLimit() string {
 // unfinished returns the help for an undefined symbol in a finished cubin.
 func (o Options) unfinished() string {
 	return diag.Join("a finished cubin has no undefined symbols", o.Spelling.With("-c", "%s makes one that can be linked further"))
+}
+
+// unified returns the help for .unified, which no mode makes a finished cubin of
+// (testdata/script/var_unified.txtar).
+func (o Options) unified() string {
+	return diag.Join("ptxas assembles .unified for nvlink only, which wants an index file (-uidx) whose form is not documented", o.Spelling.With("-c", "%s makes a relocatable cubin"))
 }
 
 // externLine returns the number of the line that declares a name .extern; 0 if none does.

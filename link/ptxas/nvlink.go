@@ -185,6 +185,8 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 				message.WithHelp("nvlink does not know cubins of a newer release than its own; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of the newest release among the inputs")
 			case strings.HasPrefix(found[2], "Value ") && strings.HasSuffix(found[2], "for option 'arch'"):
 				message.WithHelp(fmt.Sprintf("%s does not know %s; %s$NVLINK names that of a newer release", b.Nvlink, b.gpu(), log.With("--nvlink", "%s or ")))
+			case strings.HasPrefix(found[2], "Unified symbols found"):
+				message.WithHelp(t.unified())
 			case strings.Contains(found[2], overLimit):
 				message.WithHelp(t.copiesKeepLimit())
 			}
