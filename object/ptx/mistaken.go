@@ -22,6 +22,10 @@ func mistaken(src *diag.Source) (what, help string) {
 		return "this is LLVM IR, not PTX", "compile it first: llc -mtriple=nvptx64-nvidia-cuda -mcpu=sm_80 " + file
 	case extension == ".cu" || extension == ".cuh" || cuda().MatchString(head):
 		return "this is CUDA C++, not PTX", "compile it first: nvcc -ptx -rdc=true " + file
+	case extension == ".cl" || opencl().MatchString(head):
+		return "this is OpenCL C, not PTX", "compile it first: clang --target=nvptx64-nvidia-cuda -march=sm_80 -x cl -S " + file
+	case extension == ".rs" || strings.HasPrefix(head, "#!["):
+		return "this is Rust, not PTX", "compile it first: rustc --target nvptx64-nvidia-cuda --crate-type rlib --emit asm " + file + " (docs/from-rust.md)"
 	case cpp || strings.HasPrefix(head, "#include"):
 		return "this is C or C++, not PTX", "compile it first: clang --target=nvptx64-nvidia-cuda -march=sm_80 -S " + file
 	}
@@ -30,5 +34,6 @@ func mistaken(src *diag.Source) (what, help string) {
 
 var (
 	llvmIR = lazy.Regexp(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
+	opencl = lazy.Regexp(`(?m)^[^/\n]*\b__kernel\s+void\b`)
 	cuda   = lazy.Regexp(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
 )
