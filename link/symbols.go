@@ -138,17 +138,24 @@ type use struct {
 
 // usesOf returns a use of each name that Options.Define gives a number, by itself or by a name that
 // redirect lets stand for it.
-func usesOf(files []*object.File, define []Definition, redirect map[string]string) map[string]use {
+func usesOf(files []*object.File, o Options, redirect map[string]string) map[string]use {
 	uses := map[string]use{}
-	for _, d := range define {
+	var names []string
+	for _, d := range o.Define {
+		names = append(names, d.Name)
 		if f, name := mention(files, d.Name); f != nil {
 			uses[d.Name] = use{f, name}
 		}
 	}
-	for _, d := range define {
-		u, used := uses[d.Name]
-		if to := redirect[d.Name]; used && uses[to].file == nil && !u.file.Symbols[u.name].Defined() { // which stands for itself
-			uses[to] = u
+	for _, name := range o.Wrap {
+		names = append(names, name, "__real_"+name)
+	}
+	for _, name := range names {
+		for _, f := range files { // a module that defines the name uses its own
+			id, ok := f.Lookup(name)
+			if to := redirect[name]; ok && uses[to].file == nil && f.Symbols[id].Exported() && !f.Symbols[id].Defined() {
+				uses[to] = use{f, id}
+			}
 		}
 	}
 	return uses
@@ -158,7 +165,7 @@ func usesOf(files []*object.File, define []Definition, redirect map[string]strin
 // number, or nil if there are none. Its header is that of an input that refers to one.
 func definedByOptions(ctx context.Context, files []*object.File, o Options, redirect map[string]string, log *diag.Log) (*object.File, error) {
 	var text strings.Builder
-	uses := usesOf(files, o.Define, redirect)
+	uses := usesOf(files, o, redirect)
 	for _, d := range o.Define {
 		f, name := uses[d.Name].file, uses[d.Name].name
 		if f == nil {
@@ -236,7 +243,10 @@ func initialValue(word, number string) (text string, ok bool) {
 		return fmt.Sprintf("0d%016X", math.Float64bits(v)), err == nil
 	case ".b8", ".b16", ".b32", ".b64", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64":
 		signed, err := strconv.ParseInt(number, 0, bits)
-		if err == nil && (signed >= 0 || word[1] != 'u') {
+		if err == nil && signed < 0 && word[1] == 'u' { // nvcc writes .u32 for int
+			return strconv.FormatUint(uint64(signed)<<(64-bits)>>(64-bits), 10), true
+		}
+		if err == nil {
 			return itoa(signed), true
 		}
 		unsigned, err := strconv.ParseUint(strings.TrimPrefix(number, "+"), 0, bits)
