@@ -14,6 +14,7 @@ type input struct {
 	name    string
 	library bool
 	whole   bool // behind --whole-archive
+	before  bool // the last one, before --whole-archive
 }
 
 // usageError returns the error of an invalid command line: exit code 2.
@@ -54,6 +55,9 @@ func reorder(t table, args []string) (options []string, inputs []input, err erro
 				return nil, nil, err
 			}
 		}
+	}
+	if last := len(r.inputs) - 1; last >= 0 {
+		r.inputs[last].before = r.whole && !r.inputs[last].whole
 	}
 	return r.options, r.inputs, nil
 }

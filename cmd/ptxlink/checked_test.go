@@ -58,7 +58,7 @@ func checkArgs(args []string) (check []string, ok bool) {
 		}
 	}
 	for _, in := range inputs {
-		if info, err := os.Stat(in.name); in.library || in.whole || err != nil || !info.Mode().IsRegular() {
+		if info, err := os.Stat(in.name); in.library || in.whole || in.before || err != nil || !info.Mode().IsRegular() {
 			return nil, false
 		}
 		if ptx && onlyCubin(in.name) { // a check takes it, as for a cubin

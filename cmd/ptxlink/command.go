@@ -93,6 +93,10 @@ func (c *command) findInputs(dirs []string) (inputs []link.Input, err error) {
 	}
 	for _, in := range c.inputs {
 		name := in.name
+		if in.before {
+			log.Warn(diag.UnusedOption, diag.Place{}, "--whole-archive has no effect after the last input").
+				WithHelp("write it before the archives all of whose members are linked")
+		}
 		if file, ok := c.memory.input(in); ok {
 			inputs = append(inputs, file)
 			continue
