@@ -80,7 +80,8 @@ func (op *opener) hostObject(file *elfFile, p place) {
 		}
 	})
 	if len(fatbins) == 0 {
-		o.Name, o.WholeProgram = p.object, o.WholeProgram && len(o.IDs) > 0 && len(o.Linked) == 0
+		// An optimising host compiler removes the ID of whole-program code, but not those of an earlier device link.
+		o.Name, o.WholeProgram = p.object, o.WholeProgram && len(o.Linked) == 0
 		op.list.objects, op.list.ended = append(op.list.objects, o), true
 		return
 	}
