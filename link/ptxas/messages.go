@@ -216,7 +216,7 @@ func (o Options) advice(text string) string {
 		return o.copiesKeepLimit()
 	case ignoresRegisters(text) && o.Compile:
 		return o.Spelling.With("--ptxas-mode=whole", "only a cubin of %s keeps setmaxnreg")
-	case strings.HasSuffix(text, "requires command line option '--compile-only'."):
+	case strings.HasPrefix(text, "Feature 'unified Functions'"):
 		return o.unified()
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
