@@ -17,7 +17,7 @@ const (
 	eventsTable = "association_table"
 )
 
-// metadata adds one .metadata_section with the nodes of all modules, because ptxas takes one. Numbers go on where those
+// metadata adds one .metadata_section with the nodes of all modules, because ptxas 13.5 takes one. Numbers go on where those
 // of the module before end, labels get numbers of their own, and what describes the trace.mark of removed functions goes.
 func (pl *planner) metadata(p *plan) {
 	var pieces emit.Pieces
