@@ -11,6 +11,7 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/mapped"
 	"ptxlink/link/diag"
+	"ptxlink/link/program"
 	"ptxlink/object"
 )
 
@@ -175,6 +176,10 @@ var (
 	gpuDigits = lazy.Regexp(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
 )
 
+// Targets returns the GPUs whose first version of PTX is known, sm_20 to sm_121, in the
+// order of their numbers. An a target, such as sm_100a, may be missing.
+func Targets() []string { return program.Targets() }
+
 // CheckArch returns a *Message if arch is not valid as the Arch of options. The empty
 // string is valid.
 func CheckArch(arch string, spelling diag.Spelling) error {
@@ -250,9 +255,9 @@ type Result struct {
 	describer func() description
 	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 
-	plan *plan // of a link with Options.Stream
-	maps *mapped.Files
-	read *infile.Files
+	program *program.Program // of a link with Options.Stream
+	maps    *mapped.Files
+	read    *infile.Files
 }
 
 // Symbols returns the module-scope symbols of the output, in output order.

@@ -27,17 +27,17 @@ type Edge struct {
 // Edges returns the call graph of the output, in the order of the functions in it.
 func (r *Result) Edges() []Edge { return r.describer().edges }
 
-// edges returns the call graph of the plan.
+// edges returns the call graph of the output.
 func (d describer) edges() (edges []Edge) {
 	add := func(at resolve.DeclID) {
-		f := d.t.Files[at.File]
+		f := d.Table.Files[at.File]
 		decl := &f.Decls[at.Decl]
-		from := d.names.Of(object.ID{File: at.File, Name: decl.Name})
+		from := d.Names.Of(object.ID{File: at.File, Name: decl.Name})
 		edges = appendEdges(edges, f.Module, decl, from, func(name ptx.NameID) (string, bool) {
 			return d.function(object.ID{File: at.File, Name: name})
 		})
 	}
-	for _, at := range d.plan.variables {
+	for _, at := range d.Variables {
 		add(at)
 	}
 	var variables map[string]bool
@@ -46,16 +46,16 @@ func (d describer) edges() (edges []Edge) {
 			return m.Names[name], !variables[m.Names[name]]
 		})
 	}
-	if c := d.plan.changes; c != nil {
+	if c := d.Changes; c != nil {
 		variables = d.variables()
-		for _, v := range c.variables {
+		for _, v := range c.Variables {
 			for i := range v.Module.Decls {
 				changed(v.Module, &v.Module.Decls[i])
 			}
 		}
 	}
-	for i, at := range d.plan.bodies {
-		if m, decl, optimized := d.plan.function(d.t.Files, i); optimized {
+	for i, at := range d.Bodies {
+		if m, decl, optimized := d.Program.Function(i); optimized {
 			changed(m, decl)
 		} else {
 			add(at)
@@ -67,15 +67,15 @@ func (d describer) edges() (edges []Edge) {
 // variables are the names of the variables in the output.
 func (d describer) variables() map[string]bool {
 	list := map[string]bool{}
-	for _, s := range d.plan.externs {
-		if decl := d.t.Files[s.Mentions[0].File].DeclOf(s.Mentions[0].Name); decl != nil && decl.Kind == ptx.Variable {
+	for _, s := range d.Externs {
+		if decl := d.Table.Files[s.Mentions[0].File].DeclOf(s.Mentions[0].Name); decl != nil && decl.Kind == ptx.Variable {
 			list[s.Name] = true
 		}
 	}
-	for _, at := range d.plan.variables {
-		list[d.names.Of(d.t.Declared(at))] = true
+	for _, at := range d.Variables {
+		list[d.Names.Of(d.Table.Declared(at))] = true
 	}
-	for _, m := range d.plan.changes.moved {
+	for _, m := range d.Changes.Moved {
 		list[m.Name] = true
 	}
 	return list
@@ -110,12 +110,12 @@ func appendEdges(edges []Edge, m *ptx.Module, decl *ptx.Decl, from string, funct
 // function returns the output name of the function that a name refers to. ok is false
 // for a variable.
 func (d describer) function(id object.ID) (name string, ok bool) {
-	id = d.t.Main(id)
-	f := d.t.Files[id.File]
+	id = d.Table.Main(id)
+	f := d.Table.Files[id.File]
 	if decl := f.DeclOf(id.Name); decl != nil && decl.Kind == ptx.Variable {
 		return "", false
 	}
-	return d.names.Of(id), true
+	return d.Names.Of(id), true
 }
 
 // WriteDot writes the call graph in the language of Graphviz. Entries are bold,

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
 	"ptxlink/link/emit"
 )
 
@@ -33,13 +33,6 @@ func (r *Result) Origins() (modules []string, lines []int) {
 	return modules, lines
 }
 
-// emit returns the output of the plan. It makes no decisions and reports nothing.
-func (p *plan) emit() ([]byte, *LineMap) {
-	out := bytes.NewBuffer(make([]byte, 0, p.size)) // which gives no errors
-	p.pieces.Write(out)
-	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
-}
-
 // Close unmaps the inputs of a link with Options.MapInputs. Afterwards only PTX may be
 // used of the Result. Without the option it does nothing.
 func (r *Result) Close() error { return r.maps.Close() }
@@ -52,8 +45,8 @@ func (r *Result) Unchanged() error { return r.read.Changed() }
 
 // Size returns the number of bytes of the output.
 func (r *Result) Size() int {
-	if r.plan != nil {
-		return r.plan.size
+	if r.program != nil {
+		return r.program.Size()
 	}
 	return len(r.PTX)
 }
@@ -62,22 +55,12 @@ func (r *Result) Size() int {
 // called more than once. Unless Jobs is 1, it calls w.Write in another goroutine, one call at a
 // time.
 func (r *Result) WriteTo(w io.Writer) (n int64, err error) {
-	p := r.plan
-	if p == nil {
+	if r.program == nil {
 		n, err := w.Write(r.PTX)
 		return int64(n), err
 	}
-	out := newOutput(w, parallel.Jobs(p.jobs, p.size < block))
-	defer func() { // also if a text can no longer be read
-		if err = out.close(); err != nil {
-			n = 0
-		}
-	}()
-	for i := range p.pieces {
-		p.pieces[i].Write(out)
-		if src := p.pieces[i].Src; src != nil && (i+1 == len(p.pieces) || p.pieces[i+1].Src != src) {
-			r.maps.Drop(src.Text)
-		}
+	if err := r.program.Write(w, func(src *diag.Source) { r.maps.Drop(src.Text) }); err != nil {
+		return 0, err
 	}
-	return int64(p.size), nil
+	return int64(r.program.Size()), nil
 }

@@ -24,6 +24,7 @@ import (
 	"ptxlink/internal/room"
 	"ptxlink/internal/srcline"
 	"ptxlink/link/diag"
+	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -102,8 +103,9 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 
-	var debug *debugSections
-	pass("debug", func() { debug, err = newDebugSections(ctx, table, o, log) })
+	options := program.Options{Host: c.host, StripDebug: o.StripDebug, KeepLines: o.KeepLines, Jobs: o.Jobs}
+	var debug *program.DebugSections
+	pass("debug", func() { debug, err = program.NewDebugSections(ctx, table, options, log) })
 	if err != nil {
 		return nil, err
 	}
@@ -113,40 +115,40 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	pass("rename", func() { names = rename(table, debug, o.Jobs, log) })
 	// Every name of the output is decided, those that DWARF needs included.
 
-	var p *plan
-	pass("plan", func() { p, err = newPlan(ctx, table, names, c, debug, o, log) })
+	var p *program.Program
+	pass("plan", func() { p, err = program.New(ctx, table, names, c.header, debug, options, log) })
 	if err != nil {
 		return nil, err
 	}
 	if err := refused(ctx, in, cubins, log); err != nil {
 		return nil, err
 	}
-	r := describe(p, in, table, names, o, log)
+	r := describe(p, in, o, log)
 	r.Cubins, r.cubins, r.Pulls = members.chosen(), o.Cubins, append(r.Pulls, members.pulls...)
 	// No message after this.
 
 	if !o.CheckOnly && o.Optimize.Enabled() {
 		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
 		o.Optimize.Interposable = o.Optimize.Interposable || len(o.Cubins) > 0
-		pass("optimise", func() { err = p.optimize(ctx, r, describer{table, names, p}, debug, o) })
+		pass("optimise", func() { err = r.optimize(ctx, p, debug, o) })
 		if err != nil {
 			return nil, err
 		}
 	}
 	if !o.CheckOnly && !o.Relocatable {
-		p.avoidFaults(table.Files)
+		p.AvoidFaults()
 	}
 	// Every byte of the output is decided.
 
 	switch {
 	case o.CheckOnly:
 	case o.Stream:
-		r.plan, r.files = p, table.Files
+		r.program, r.files = p, table.Files
 	default:
-		if err := room.For(int64(p.size)); err != nil && p.size >= 16<<20 { // small outputs are not refused
+		if err := room.For(int64(p.Size())); err != nil && p.Size() >= 16<<20 { // small outputs are not refused
 			return nil, err
 		}
-		pass("emit", func() { r.PTX, r.Lines = p.emit() })
+		pass("emit", func() { r.PTX, r.Lines = p.Text() })
 		r.describer() // it then no longer needs the inputs
 	}
 	r.Passes = passes
@@ -160,7 +162,7 @@ func (o Options) Check() error {
 			return err
 		}
 	}
-	_, wrong := parseVersion(o.Version)
+	_, wrong := program.ParseVersion(o.Version)
 	if err := cmp.Or(CheckArch(o.Arch, o.Spelling), wrong, o.Optimize.Check()); err != nil {
 		return err
 	}
@@ -270,7 +272,7 @@ func collect(t *resolve.Table, cubins cubins, o Options) {
 
 // checked holds the results of the checks.
 type checked struct {
-	header header
+	header program.Header
 	host   object.Host // of all inputs, as far as it is known
 }
 
@@ -280,15 +282,15 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	var addressSize int
 	addressSize, c.host = abicheck.Hosts(t.Files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, log)
 	files := t.Contributing()
-	c.header = mergeHeaders(files, addressSize, o.Version, log)
-	checkArch(files, c.header, o.Arch, log)
+	c.header = program.MergeHeaders(files, addressSize, o.Version, log)
+	c.header.CheckArch(files, o.Arch, log)
 	if o.Version != "" {
-		lowerInstructions(t, c.header, log)
+		c.header.LowerInstructions(t, log)
 	}
 	checks := append(make([]func(*resolve.Table, *diag.Log), 0, 16),
 		abicheck.Conventions,
 		abicheck.Symbols,
-		func(t *resolve.Table, log *diag.Log) { abicheck.SystemCalls(t, c.header.addressSize, log) },
+		func(t *resolve.Table, log *diag.Log) { abicheck.SystemCalls(t, c.header.AddressSize, log) },
 		abicheck.WeakBodies,
 		dwarftypes.Check,
 		abicheck.CxxNames,
@@ -299,7 +301,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.SharedObjects,
 	)
 	if !o.StripDebug {
-		checks = append(checks, sectionEnds)
+		checks = append(checks, program.SectionEnds)
 	}
 	if !o.Relocatable {
 		checks = append(checks, abicheck.IndirectCalls)
@@ -320,8 +322,8 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 }
 
 // rename decides all names of the output.
-func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *resolve.Names {
-	names := resolve.Rename(t, debug.lookedUp, jobs)
+func rename(t *resolve.Table, debug *program.DebugSections, jobs int, log *diag.Log) *resolve.Names {
+	names := resolve.Rename(t, debug.LookedUp, jobs)
 	for _, id := range names.Renamed {
 		f := t.Files[id.File]
 		if d := f.DeclOf(id.Name); d != nil && d.Kind == ptx.Entry {

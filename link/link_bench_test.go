@@ -8,6 +8,7 @@ import (
 
 	"ptxlink/bench/gen"
 	"ptxlink/link/diag"
+	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/resolve"
 )
@@ -78,10 +79,14 @@ func BenchmarkPass(b *testing.B) {
 			l.in.set = nil
 		}},
 		{"check", func() { l.checked = check(context.Background(), l.table, object.Host{}, o, l.log) }},
-		{"debug", func() { l.debug, l.err = newDebugSections(context.Background(), l.table, o, l.log) }},
+		{"debug", func() {
+			l.debug, l.err = program.NewDebugSections(context.Background(), l.table, program.Options{}, l.log)
+		}},
 		{"rename", func() { l.names = rename(l.table, l.debug, 1, l.log) }},
-		{"plan", func() { l.plan, l.err = newPlan(context.Background(), l.table, l.names, l.checked, l.debug, o, l.log) }},
-		{"emit", func() { l.plan.emit() }},
+		{"plan", func() {
+			l.plan, l.err = program.New(context.Background(), l.table, l.names, l.checked.header, l.debug, program.Options{}, l.log)
+		}},
+		{"emit", func() { l.plan.Text() }},
 	}
 	for i, pass := range all {
 		b.Run(pass.name, func(b *testing.B) {
@@ -108,8 +113,8 @@ type passes struct {
 	in      inputs
 	table   *resolve.Table
 	checked checked
-	debug   *debugSections
+	debug   *program.DebugSections
 	names   *resolve.Names
-	plan    *plan
+	plan    *program.Program
 	err     error
 }

@@ -9,23 +9,24 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/link/diag"
+	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
 
-// describe returns the Result of a plan, without the output itself.
-func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Options, log *diag.Log) *Result {
-	d := describer{t, names, p}
+// describe returns the Result of a program, without the output itself.
+func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
+	d, t := describer{p}, p.Table
 	r := &Result{
 		spelling:    o.Spelling,
 		describer:   sync.OnceValue(d.describe),
-		Version:     p.header.version.String(),
-		Target:      p.header.arch.String(),
-		AddressSize: p.header.addressSize,
-		Debug:       p.debug,
+		Version:     p.Header.Version.String(),
+		Target:      p.Header.Arch(),
+		AddressSize: p.Header.AddressSize,
+		Debug:       p.Debug,
 		Unused:      in.unused,
-		LineInfo:    p.lineInfo,
+		LineInfo:    p.LineInfo,
 	}
 	r.Modules = make([]Module, 0, len(t.Files))
 	for _, name := range o.WhyLive {
@@ -81,68 +82,66 @@ type description struct {
 
 // describe describes the symbols of the output, and the definitions that are not in it.
 func (d describer) describe() description {
-	p := d.plan
 	var dropped, removed []Symbol
-	symbols := make([]Symbol, 0, len(p.externs)+len(p.variables)+len(p.aliases)+len(p.bodies))
-	for _, s := range p.externs {
+	symbols := make([]Symbol, 0, len(d.Externs)+len(d.Variables)+len(d.Aliases)+len(d.Bodies))
+	for _, s := range d.Externs {
 		id := s.Mentions[0]
 		sym := d.symbol(id)
 		sym.Linkage, sym.Module, sym.place = "extern", "", diag.Place{}
 		switch {
 		case resolve.IsSyscall(s.Name):
 			sym.Supplier = "driver"
-		case resolve.DynamicShared(d.t.Files[id.File].DeclOf(id.Name)):
+		case resolve.DynamicShared(d.Table.Files[id.File].DeclOf(id.Name)):
 			sym.Supplier = "launch"
 		}
 		symbols = append(symbols, sym)
 	}
-	for _, at := range p.variables {
-		sym := d.symbol(d.t.Declared(at))
-		sym.Align = max(sym.Align, p.align[at])
+	for _, at := range d.Variables {
+		sym := d.symbol(d.Table.Declared(at))
+		sym.Align = max(sym.Align, d.Align[at])
 		symbols = append(symbols, sym)
 	}
-	for _, id := range p.aliases {
+	for _, id := range d.Aliases {
 		symbols = append(symbols, d.symbol(id))
 	}
 	functions := map[string]Symbol{} // those with objects that moved
-	if p.changes != nil && len(p.changes.moved) > 0 {
-		for _, at := range slices.Concat(p.bodies, p.changes.gone) {
-			sym := d.symbol(d.t.Declared(at))
+	if d.Changes != nil && len(d.Changes.Moved) > 0 {
+		for _, at := range slices.Concat(d.Bodies, d.Changes.Gone) {
+			sym := d.symbol(d.Table.Declared(at))
 			functions[sym.Name] = sym
 		}
-		for _, o := range p.changes.moved {
+		for _, o := range d.Changes.Moved {
 			of := functions[o.Function]
 			symbols = append(symbols, Symbol{Name: o.Name, Original: o.Object, Module: of.Module, Kind: "object", Space: strings.TrimPrefix(o.Space, "."), Size: o.Size, Align: o.Align, place: of.place})
 		}
 	}
-	for i, at := range p.bodies {
-		sym := d.symbol(d.t.Declared(at))
-		_, decl, _ := p.function(d.t.Files, i)
-		sym.Size = p.pieces[p.firstBody+i].SizeOf(decl.Body)
+	for i, at := range d.Bodies {
+		sym := d.symbol(d.Table.Declared(at))
+		sym.Size = d.BodySize(i)
 		symbols = append(symbols, sym)
 	}
-	for i := range d.t.Symbols {
-		s := &d.t.Symbols[i]
+	for i := range d.Table.Symbols {
+		s := &d.Table.Symbols[i]
 		for _, id := range s.Mentions {
-			if d.t.Files[id.File].Symbols[id.Name].Defined() && id != s.Def {
+			if d.Table.Files[id.File].Symbols[id.Name].Defined() && id != s.Def {
 				lost := d.symbol(id)
 				lost.Reason = "the weak definition of an earlier cubin is used" // resolve.Options.Earlier
 				if s.Defined() {
-					winner := d.t.Files[s.Def.File]
+					winner := d.Table.Files[s.Def.File]
 					lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
 				}
 				dropped = append(dropped, lost)
 			}
 		}
 	}
-	if p.changes != nil {
-		for _, at := range p.changes.gone {
-			lost := d.symbol(d.t.Declared(at))
-			lost.Reason = p.changes.reasons[lost.Name]
+	if d.Changes != nil {
+		for _, at := range d.Changes.Gone {
+			lost := d.symbol(d.Table.Declared(at))
+			lost.Reason = d.Changes.Reasons[lost.Name]
 			dropped = append(dropped, lost)
 		}
 	}
-	for _, id := range d.t.Removed() {
+	for _, id := range d.Table.Removed() {
 		removed = append(removed, d.symbol(id))
 	}
 	return description{symbols, dropped, removed, d.edges()}
@@ -151,13 +150,13 @@ func (d describer) describe() description {
 // way returns the way from a root to the definition of a name, or only the definition if
 // one of the cubins has it.
 func (d describer) way(name string, cubins []Cubin) (way []Symbol) {
-	for i, f := range d.t.Files {
+	for i, f := range d.Table.Files {
 		n, ok := f.Lookup(name)
 		id := object.ID{File: int32(i), Name: n}
-		if !ok || !f.Symbols[n].Defined() || !d.t.Live(id) {
+		if !ok || !f.Symbols[n].Defined() || !d.Table.Live(id) {
 			continue
 		}
-		for _, step := range d.t.WhyLive(id) {
+		for _, step := range d.Table.WhyLive(id) {
 			way = append(way, d.symbol(step))
 		}
 		return way
@@ -173,11 +172,7 @@ func (d describer) way(name string, cubins []Cubin) (way []Symbol) {
 }
 
 // describer describes symbols of the output.
-type describer struct {
-	t     *resolve.Table
-	names *resolve.Names
-	plan  *plan
-}
+type describer struct{ *program.Program }
 
 func targetWords(f *object.File) string {
 	words := make([]string, len(f.Target))
@@ -190,11 +185,11 @@ func targetWords(f *object.File) string {
 func linkageName(linkage ptx.Linkage) string { return strings.TrimPrefix(linkage.String(), ".") }
 
 func (d describer) symbol(id object.ID) Symbol {
-	f := d.t.Files[id.File]
+	f := d.Table.Files[id.File]
 	s := f.Symbols[id.Name]
 	sym := Symbol{
-		Name: d.names.Of(id), Original: f.Names[id.Name], Module: f.Name,
-		Linkage: linkageName(linkageOf(d.t, id)), place: f.NamePlace(id.Name),
+		Name: d.Names.Of(id), Original: f.Names[id.Name], Module: f.Name,
+		Linkage: linkageName(d.Linkage(id)), place: f.NamePlace(id.Name),
 	}
 	if decl := f.DeclOf(id.Name); decl != nil {
 		sym.Kind, sym.Space, sym.Size, sym.Align = measure(decl)
@@ -207,19 +202,19 @@ func (d describer) symbol(id object.ID) Symbol {
 
 // explain adds the notes of --verbose: renames and dropped definitions.
 func (d describer) explain(r *Result, log *diag.Log) {
-	for _, id := range d.names.Renamed {
-		f := d.t.Files[id.File]
-		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, because another input has the same name", log.Name(f.Names[id.Name]), d.names.Of(id))).Of(f.Names[id.Name])
+	for _, id := range d.Names.Renamed {
+		f := d.Table.Files[id.File]
+		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, because another input has the same name", log.Name(f.Names[id.Name]), d.Names.Of(id))).Of(f.Names[id.Name])
 	}
-	for _, local := range d.names.Locals() {
-		log.Note(d.t.Files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, because another input has a symbol of that name", local.Old, local.New))
+	for _, local := range d.Names.Locals() {
+		log.Note(d.Table.Files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, because another input has a symbol of that name", local.Old, local.New))
 	}
-	for i := range d.t.Symbols {
-		if s := &d.t.Symbols[i]; s.Defined() && resolve.IsSyscall(s.Name) {
-			log.Note(d.t.Files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition replaces the driver's")
+	for i := range d.Table.Symbols {
+		if s := &d.Table.Symbols[i]; s.Defined() && resolve.IsSyscall(s.Name) {
+			log.Note(d.Table.Files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition replaces the driver's")
 		}
 	}
-	abicheck.NoteAlignments(d.t, log)
+	abicheck.NoteAlignments(d.Table, log)
 	for _, s := range r.Dropped() {
 		log.Note(s.place, fmt.Sprintf("%s is dropped: %s", log.Name(s.Original), s.Reason)).Of(s.Original)
 	}

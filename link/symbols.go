@@ -247,7 +247,7 @@ func initialValue(word, number string) (text string, ok bool) {
 			return strconv.FormatUint(uint64(signed)<<(64-bits)>>(64-bits), 10), true
 		}
 		if err == nil {
-			return itoa(signed), true
+			return strconv.FormatInt(signed, 10), true
 		}
 		unsigned, err := strconv.ParseUint(strings.TrimPrefix(number, "+"), 0, bits)
 		return strconv.FormatUint(unsigned, 10), err == nil && word[1] != 's'
@@ -316,14 +316,14 @@ type Reference struct {
 // references returns the external symbols in the order of their names, with those of cubins.
 func (d describer) references(cubins []Cubin) (list []Reference) {
 	at := map[string]int{}
-	for i := range d.t.Symbols {
-		s := &d.t.Symbols[i]
+	for i := range d.Table.Symbols {
+		s := &d.Table.Symbols[i]
 		r := Reference{Name: s.Name, Defined: s.Defined()}
 		if r.Defined {
-			r.Modules = append(r.Modules, d.t.Files[s.Def.File].Name)
+			r.Modules = append(r.Modules, d.Table.Files[s.Def.File].Name)
 		}
 		for _, id := range s.Mentions {
-			f := d.t.Files[id.File]
+			f := d.Table.Files[id.File]
 			// With --wrap, a module may have several names of one symbol.
 			if n := len(r.Modules); id.File == s.Def.File || n > 0 && r.Modules[n-1] == f.Name {
 				continue

@@ -414,7 +414,7 @@ func (c *comparer) explain(s *set, m int, name string, merged *link.Result, merg
 	return ""
 }
 
-// prefetch matches what a link adds where ptxas takes parameters for something else (link/faults.go).
+// prefetch matches what a link adds where ptxas takes parameters for something else (link/program/faults.go).
 var prefetch = regexp.MustCompile(` (?:@!?\S+ )?prefetch\.local\.L1 \[[^\]]*\];`)
 
 var sampler = regexp.MustCompile(`(?m)^\.(?:extern|weak) \.global \.samplerref (\S+?)(?: =.*)?;$`)

@@ -1,6 +1,43 @@
-package link
+package program
 
-import "io"
+import (
+	"bytes"
+	"io"
+
+	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
+	"ptxlink/link/emit"
+)
+
+// Size returns the bytes of the output.
+func (p *Program) Size() int { return p.size }
+
+// BodySize returns the bytes of body i in the output, without its header.
+func (p *Program) BodySize(i int) int64 {
+	_, decl, _ := p.Function(i)
+	return p.pieces[p.firstBody+i].SizeOf(decl.Body)
+}
+
+// Text returns the output, and where its lines come from.
+func (p *Program) Text() ([]byte, *emit.LineMap) {
+	out := bytes.NewBuffer(make([]byte, 0, p.size)) // which gives no errors
+	p.pieces.Write(out)
+	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
+}
+
+// Write writes the output straight from the inputs. done is called with each input that is no longer needed.
+// Unless Options.Jobs is 1, it calls w.Write in another goroutine, one call at a time.
+func (p *Program) Write(w io.Writer, done func(src *diag.Source)) (err error) {
+	out := newOutput(w, parallel.Jobs(p.jobs, p.size < block))
+	defer func() { err = out.close() }() // also if a text can no longer be read
+	for i := range p.pieces {
+		p.pieces[i].Write(out)
+		if src := p.pieces[i].Src; src != nil && (i+1 == len(p.pieces) || p.pieces[i+1].Src != src) {
+			done(src)
+		}
+	}
+	return nil
+}
 
 // block is the number of bytes that are written at a time.
 const block = 1 << 18

@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"cmp"
@@ -37,7 +37,7 @@ type lineTable struct {
 // newLineTable numbers the files of all inputs. The input whose DWARF is copied
 // comes first and keeps its own numbers, with gaps filled, because DW_AT_decl_file
 // refers to them.
-func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.Log) *lineTable {
+func newLineTable(t *resolve.Table, sections *DebugSections, o Options, log *diag.Log) *lineTable {
 	n := len(t.Files)
 	l := &lineTable{
 		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), editors: make([]*ptx.LineEditor, n),
@@ -46,7 +46,7 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 	if l.strip {
 		return l
 	}
-	l.number(debug.verbatim)
+	l.number(sections.verbatim)
 	inlines := false
 	for i, f := range l.files {
 		same := true

@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// parseVersion reads Options.Version. That of the empty string is zero.
-func parseVersion(text string) (v ptx.Version, err error) {
+// ParseVersion reads Options.Version. That of the empty string is zero.
+func ParseVersion(text string) (v ptx.Version, err error) {
 	if text == "" {
 		return v, nil
 	}
@@ -48,8 +48,7 @@ var targetVersions = map[string]ptx.Version{
 	"sm_120": {Major: 8, Minor: 7}, "sm_120f": {Major: 8, Minor: 8}, "sm_121": {Major: 8, Minor: 8},
 }
 
-// Targets returns the GPUs whose first version of PTX is known, sm_20 to sm_121, in the
-// order of their numbers. An a target, such as sm_100a, may be missing.
+// Targets returns the names in targetVersions, in the order of their numbers.
 func Targets() []string {
 	return slices.SortedFunc(maps.Keys(targetVersions), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(strings.TrimRight(a, "af")), len(strings.TrimRight(b, "af"))), cmp.Compare(a, b))
@@ -93,11 +92,11 @@ func instructionVersion(opcode string) (name string, needs ptx.Version, ok bool)
 	}
 }
 
-// lowerInstructions reports instructions in the output that its version does not have,
+// LowerInstructions reports instructions in the output that its version does not have,
 // each once for a module.
-func lowerInstructions(t *resolve.Table, h header, log *diag.Log) {
+func (h Header) LowerInstructions(t *resolve.Table, log *diag.Log) {
 	for i, f := range t.Files {
-		if !h.version.Less(f.Version) {
+		if !h.Version.Less(f.Version) {
 			continue
 		}
 		said := map[string]bool{}
@@ -107,8 +106,8 @@ func lowerInstructions(t *resolve.Table, h header, log *diag.Log) {
 				continue
 			}
 			f.Opcodes(d, func(opcode string, words []diag.Span) bool {
-				if name, needs, ok := instructionVersion(opcode); ok && h.version.Less(needs) && lazy.Add(&said, name) {
-					needsVersion(log, f.At(words[0]), name, needs, h.version)
+				if name, needs, ok := instructionVersion(opcode); ok && h.Version.Less(needs) && lazy.Add(&said, name) {
+					needsVersion(log, f.At(words[0]), name, needs, h.Version)
 				}
 				return true
 			})
@@ -123,7 +122,7 @@ var localVolatile = ptx.Version{Major: 9, Minor: 1}
 // lowerVolatile adds edits that remove .volatile from accesses of .local in a body, if
 // the version of the output does not have it.
 func (pl *planner) lowerVolatile(edits []ptx.Edit, f *object.File, d *ptx.Decl) []ptx.Edit {
-	if !pl.checked.header.version.Less(localVolatile) || f.Version.Less(localVolatile) || !bytes.Contains(f.Src.Bytes(d.Body), []byte("volatile")) {
+	if !pl.Header.Version.Less(localVolatile) || f.Version.Less(localVolatile) || !bytes.Contains(f.Src.Bytes(d.Body), []byte("volatile")) {
 		return edits
 	}
 	f.Opcodes(d, func(opcode string, words []diag.Span) bool {
@@ -146,10 +145,10 @@ func needsVersion(log *diag.Log, at diag.Place, what string, needs, version ptx.
 // lower lowers the version of the output to that of Options.Version. It refuses one that
 // does not have what ptxlink reads of the inputs, and warns about others: only ptxas knows
 // whether all instructions are there.
-func (h *header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
+func (h *Header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
 	refuse := func(at diag.Place, what string, needs ptx.Version) { needsVersion(log, at, what, needs, v) }
-	newest, was := h.versionFile, h.version
-	h.version = v
+	newest, was := h.versionFile, h.Version
+	h.Version = v
 	before := log.Errors()
 	if needs, ok := targetVersions[h.arch.String()]; h.arch.file != nil && (ok || h.arch.Suffix == 'a') {
 		if !ok {

@@ -1,4 +1,7 @@
-package link
+// Package program, of use to this module only, decides the output of a link as a value: its
+// header, the order of its contents, every piece, and what package optimize makes of its
+// functions. Package link describes it; nothing else knows what the output consists of.
+package program
 
 import (
 	"context"
@@ -9,50 +12,56 @@ import (
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/link/emit"
+	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
 
-// plan holds every byte of one output, and the data for its Result. It is a value:
-// several outputs are several plans.
-type plan struct {
+// Program is one output. New decides every byte of it, and Optimize and AvoidFaults what is
+// written instead. Several outputs are several programs.
+type Program struct {
+	Table  *resolve.Table
+	Names  *resolve.Names
+	Header Header
+	Layout
+	Debug    bool // .target carries debug
+	LineInfo bool // .loc lines are in the output
+	// Changes are those of Optimize; nil without it.
+	Changes *Changes
+
+	jobs   int // Options.Jobs
 	pieces emit.Pieces
 	size   int // bytes of the output
-
-	// pieces has those of layout.externs from firstExtern, those of layout.prototypes from
-	// firstPrototype, and those of layout.bodies from firstBody.
+	// pieces has those of Externs from firstExtern, those of prototypes from
+	// firstPrototype, and those of Bodies from firstBody.
 	firstExtern, firstPrototype, firstBody int
 
-	layout
-	header   header
-	jobs     int  // Options.Jobs
-	debug    bool // .target carries debug
-	lineInfo bool // .loc lines are in the output
+	numbers *lineNumbers // those in Piece.Lines, after Optimize
+}
 
-	// After Options.Optimize: what it changed, and the numbers in Piece.Lines.
-	changes *changes
-	numbers *lineNumbers
+// Options are what the command line says of an output.
+type Options struct {
+	Host                  object.Host // of all inputs, as far as it is known, for the record of the output
+	StripDebug, KeepLines bool
+	Jobs                  int
 }
 
 const prototypeEnd = ";\n"
 
-// planner decides every byte of the output.
+// planner decides every byte of a program.
 type planner struct {
-	table   *resolve.Table
-	names   *resolve.Names
-	checked checked
-	debug   *debugSections
-	options Options
-	log     *diag.Log
-	lines   *lineTable
-	aligns  *abicheck.ParamAlignments
-	marks   []map[string]string // by file: new names of labels of trace.mark
+	*Program
+	options  Options
+	log      *diag.Log
+	sections *DebugSections
+	lines    *lineTable
+	aligns   *abicheck.ParamAlignments
+	marks    []map[string]string // by file: new names of labels of trace.mark
 
-	pieces emit.Pieces
-	ends   string // the last bytes of the output so far
+	ends string // the last bytes of the output so far
 }
 
-// newPlan returns the plan of the output:
+// New decides the output:
 //
 //	record of the inputs, header
 //	files, pragmas
@@ -65,54 +74,53 @@ type planner struct {
 //
 // ptxas requires every name to be declared before it is used, and accepts no
 // declaration after the definition.
-func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c checked, debug *debugSections, o Options, log *diag.Log) (*plan, error) {
-	pl := &planner{table: t, names: names, checked: c, debug: debug, options: o, log: log, aligns: abicheck.NewParamAlignments(t)}
-	pl.lines = newLineTable(t, debug, o, log)
-	sections, err := debug.merge(ctx, names, pl.lines, o.Jobs, log)
+func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, sections *DebugSections, o Options, log *diag.Log) (*Program, error) {
+	p := &Program{Table: t, Names: names, Header: h, jobs: o.Jobs}
+	pl := &planner{Program: p, options: o, log: log, sections: sections, aligns: abicheck.NewParamAlignments(t)}
+	pl.lines = newLineTable(t, sections, o, log)
+	debug, err := sections.merge(ctx, names, pl.lines, o.Jobs, log)
 	if err != nil {
 		return nil, err
 	}
-	pl.lines.debug = sections
-	p := &plan{header: c.header, jobs: o.Jobs, debug: sections.target, lineInfo: pl.lines.any()}
-	p.layout = pl.arrange()
+	pl.lines.debug = debug
+	p.Debug, p.LineInfo = debug.target, pl.lines.any()
+	pl.arrange()
 	if log.Errors() > 0 {
 		return p, nil
 	}
 
-	count := 8 + len(p.pragmas) + len(p.externs) + len(p.prototypes) + len(p.forwards) + len(p.variables) + len(p.aliases) + len(p.bodies)
-	pl.pieces = make(emit.Pieces, 0, count)
+	count := 8 + len(p.pragmas) + len(p.Externs) + len(p.prototypes) + len(p.forwards) + len(p.Variables) + len(p.Aliases) + len(p.Bodies)
+	p.pieces = make(emit.Pieces, 0, count)
 	pl.record()
-	pl.header(sections.target)
+	pl.directives()
 	pl.files()
 	for _, pragma := range p.pragmas {
 		pl.own(".pragma " + pragma + ";\n")
 	}
-	p.firstExtern = len(pl.pieces)
-	for _, s := range p.externs {
-		pl.extern(&p.layout, s)
+	p.firstExtern = len(p.pieces)
+	for _, s := range p.Externs {
+		pl.extern(s)
 	}
 	if p.firstPrototype = pl.reserve(len(p.prototypes)); len(p.prototypes) > 0 {
 		pl.ends = prototypeEnd
 	}
 	for _, d := range p.forwards {
-		pl.forward(p, d)
+		pl.forward(d)
 	}
-	for _, d := range p.variables {
-		pl.variable(p, d)
+	for _, d := range p.Variables {
+		pl.variable(d)
 	}
-	for _, id := range p.aliases {
+	for _, id := range p.Aliases {
 		pl.alias(id)
 	}
 	pl.others()
-	pl.metadata(p)
-	p.firstBody = pl.reserve(len(p.bodies))
-	pl.functions(ctx, p)
+	pl.metadata()
+	p.firstBody = pl.reserve(len(p.Bodies))
+	pl.functions(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	pl.sections(sections)
-
-	p.pieces = pl.pieces
+	pl.debug(debug)
 	p.size = p.pieces.Size()
 	return p, nil
 }
@@ -151,9 +159,9 @@ func (pl *planner) blank() bool { return pl.ends != "\n\n" }
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // functions sets the pieces of the prototypes and the functions, which it reads in parallel.
-func (pl *planner) functions(ctx context.Context, p *plan) {
+func (pl *planner) functions(ctx context.Context) {
 	const together = 256
-	prototypes, bodies := pl.pieces[p.firstPrototype:][:len(p.prototypes)], pl.pieces[p.firstBody:][:len(p.bodies)]
+	prototypes, bodies := pl.pieces[pl.firstPrototype:][:len(pl.prototypes)], pl.pieces[pl.firstBody:][:len(pl.Bodies)]
 	blank := pl.blank()
 	var alone []bool // functions whose lines do not depend on those in front of them
 	if pl.lines.warns || pl.lines.written != nil {
@@ -163,24 +171,24 @@ func (pl *planner) functions(ctx context.Context, p *plan) {
 	parallel.Chunks(ctx, max(len(prototypes), len(bodies)), together, jobs, "planning", func(from, to int) {
 		buffer := make([]byte, 0, 256)
 		for k := from; k < min(to, len(prototypes)); k++ {
-			prototypes[k] = pl.prototype(p, p.prototypes[k], &buffer)
+			prototypes[k] = pl.prototype(pl.prototypes[k], &buffer)
 		}
 		for k := from; k < min(to, len(bodies)); k++ {
-			bodies[k] = pl.body(p, p.bodies[k])
+			bodies[k] = pl.body(pl.Bodies[k])
 			bodies[k].Before = k > 0 || blank
 			if alone != nil {
-				alone[k] = pl.lines.alone(p.bodies[k].File, bodies[k].Span)
+				alone[k] = pl.lines.alone(pl.Bodies[k].File, bodies[k].Span)
 			}
 			if alone == nil || alone[k] {
-				pl.editLines(&bodies[k], p.bodies[k].File, true)
+				pl.editLines(&bodies[k], pl.Bodies[k].File, true)
 			}
-			if k+1 == len(bodies) || p.bodies[k+1].File != p.bodies[k].File {
-				pl.table.Files[p.bodies[k].File].DropText()
+			if k+1 == len(bodies) || pl.Bodies[k+1].File != pl.Bodies[k].File {
+				pl.Table.Files[pl.Bodies[k].File].DropText()
 			}
 		}
 	})
 	for k := range alone {
-		if file := p.bodies[k].File; alone[k] {
+		if file := pl.Bodies[k].File; alone[k] {
 			pl.lines.editors[file].Add(bodies[k].Span)
 		} else {
 			pl.editLines(&bodies[k], file, false)
@@ -192,9 +200,9 @@ func (pl *planner) functions(ctx context.Context, p *plan) {
 }
 
 // prototype returns a forward declaration of a function, on one line.
-func (pl *planner) prototype(p *plan, d resolve.DeclID, buffer *[]byte) emit.Piece {
+func (pl *planner) prototype(d resolve.DeclID, buffer *[]byte) emit.Piece {
 	f, decl := pl.decl(d)
-	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
+	edits := append(pl.headerEdits(d), within(decl.Header, pl.Names.LocalEdits(d))...)
 	edits = f.PrototypeEdits(decl, edits)
 	text := f.Src.Bytes(decl.Header)
 	if len(edits) > 0 {
@@ -216,16 +224,16 @@ func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 }
 
 // body returns a function, with its edits except those of its lines, in no order.
-func (pl *planner) body(p *plan, d resolve.DeclID) emit.Piece {
+func (pl *planner) body(d resolve.DeclID) emit.Piece {
 	f, decl := pl.decl(d)
-	edits := append(pl.headerEdits(&p.layout, d), pl.aligns.Body(d.File, decl)...)
+	edits := append(pl.headerEdits(d), pl.aligns.Body(d.File, decl)...)
 	if decl.Kind == ptx.Entry {
-		for _, pragma := range p.pushed[d.File] {
+		for _, pragma := range pl.pushed[d.File] {
 			edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Header.End()}, Text: " .pragma " + pragma + ";"})
 		}
 	}
-	edits = append(edits, pl.literalEdits(&p.layout, d)...)
-	edits = append(edits, pl.names.LocalEdits(d)...)
+	edits = append(edits, pl.literalEdits(d)...)
+	edits = append(edits, pl.Names.LocalEdits(d)...)
 	edits = append(edits, pl.markEdits(d.File, decl)...)
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	edits = pl.lowerVolatile(edits, f, decl)

@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 // decl returns a declaration with its file.
 func (pl *planner) decl(d resolve.DeclID) (*object.File, *ptx.Decl) {
-	f := pl.table.Files[d.File]
+	f := pl.Table.Files[d.File]
 	return f, &f.Decls[d.Decl]
 }
 
@@ -25,16 +25,16 @@ func (pl *planner) decl(d resolve.DeclID) (*object.File, *ptx.Decl) {
 // survives and is read back.
 func (pl *planner) record() {
 	const digest = "\n   " + object.MetaDigest + "="
-	h, host := pl.checked.header, pl.checked.host
+	h, host := pl.Header, pl.options.Host
 	b := make([]byte, 0, 256)
 	b = append(b, "// Linked by ptxlink\n"+object.MetaMark+" address_size="...)
-	b = strconv.AppendInt(b, int64(h.addressSize), 10)
+	b = strconv.AppendInt(b, int64(h.AddressSize), 10)
 	for _, field := range [][2]string{{"os", host.OS}, {"arch", host.Arch}, {"model", host.Model}} {
 		if field[1] != "" {
 			b = append(b, " "+field[0]+"="+field[1]...)
 		}
 	}
-	for _, f := range pl.table.Files {
+	for _, f := range pl.Table.Files {
 		for _, d := range f.Digests {
 			b = append(append(b, digest...), d...)
 		}
@@ -42,19 +42,19 @@ func (pl *planner) record() {
 	pl.own(string(append(b, " */\n"...)))
 }
 
-// header adds .version, .target and .address_size.
-func (pl *planner) header(debug bool) {
-	h := pl.checked.header
+// directives adds .version, .target and .address_size.
+func (pl *planner) directives() {
+	h := pl.Header
 	options := append([]string{h.arch.String()}, h.options...)
-	if debug {
+	if pl.Debug {
 		options = append(options, "debug")
 	}
 	// If ptxas refuses one of these, the error is reported at the input it comes from.
 	version, target := h.versionFile, h.arch.file
-	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.version.String() + "\n"})
+	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.Version.String() + "\n"})
 	pl.add(emit.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n"})
-	size := ".address_size " + itoa(int64(h.addressSize)) + "\n\n"
-	if h.version.Less(ptx.Version{Major: 2, Minor: 3}) { // which does not have the directive
+	size := ".address_size " + itoa(int64(h.AddressSize)) + "\n\n"
+	if h.Version.Less(ptx.Version{Major: 2, Minor: 3}) { // which does not have the directive
 		size = "\n"
 	}
 	pl.own(size)
@@ -72,12 +72,12 @@ func (pl *planner) files() {
 
 // nameEdits renames the uses in Uses[first:end] of a file.
 func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []ptx.Edit {
-	f := pl.table.Files[file]
-	if !pl.names.Differ(file) && !f.Padded {
+	f := pl.Table.Files[file]
+	if !pl.Names.Differ(file) && !f.Padded {
 		return edits
 	}
 	for _, use := range f.Uses[first:end] {
-		name := pl.names.Of(object.ID{File: file, Name: use.Name})
+		name := pl.Names.Of(object.ID{File: file, Name: use.Name})
 		if name == f.Names[use.Name] && !f.Padded {
 			continue
 		}
@@ -94,27 +94,27 @@ func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []p
 // headerEdits returns the edits to the header of a function: its name, parameter
 // names that would capture another symbol, and parameter types that callers declare
 // differently.
-func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
+func (pl *planner) headerEdits(d resolve.DeclID) []ptx.Edit {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
-	if name := pl.names.Of(pl.table.Declared(d)); name != f.Names[decl.Name] {
+	if name := pl.Names.Of(pl.Table.Declared(d)); name != f.Names[decl.Name] {
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
 	edits = append(edits, pl.aligns.Header(d.File, decl)...)
-	return pl.untype(edits, l, object.ID{File: d.File, Name: decl.Name}, decl)
+	return pl.untype(edits, object.ID{File: d.File, Name: decl.Name}, decl)
 }
 
 // untype changes the types of those scalar parameters of a function to .bN that modules
 // declare differently.
-func (pl *planner) untype(edits []ptx.Edit, l *layout, id object.ID, decl *ptx.Decl) []ptx.Edit {
-	if len(l.untyped) == 0 {
+func (pl *planner) untype(edits []ptx.Edit, id object.ID, decl *ptx.Decl) []ptx.Edit {
+	if len(pl.untyped) == 0 {
 		return edits
 	}
-	list := l.untyped[pl.function(id)]
+	list := pl.untyped[pl.function(id)]
 	if len(list) < decl.Signature.Len() {
 		return edits
 	}
-	for i, param := range pl.table.Files[id.File].Params(decl) {
+	for i, param := range pl.Table.Files[id.File].Params(decl) {
 		if bits := ptx.BitType(param.Word); list[i] && bits != param.Word {
 			edits = append(edits, ptx.Edit{Span: param.WordSpan, Text: bits})
 		}
@@ -124,9 +124,9 @@ func (pl *planner) untype(edits []ptx.Edit, l *layout, id object.ID, decl *ptx.D
 
 // literalEdits returns the edits of the float literals in the calls of a function whose
 // parameters are printed as .b32: ptxas would pass the low half of a double.
-func (pl *planner) literalEdits(l *layout, d resolve.DeclID) (edits []ptx.Edit) {
+func (pl *planner) literalEdits(d resolve.DeclID) (edits []ptx.Edit) {
 	f, decl := pl.decl(d)
-	if len(l.untyped) == 0 {
+	if len(pl.untyped) == 0 {
 		return nil
 	}
 	loses := func(call *ptx.Call, i int) bool { // .f32 in its own module
@@ -134,7 +134,7 @@ func (pl *planner) literalEdits(l *layout, d resolve.DeclID) (edits []ptx.Edit) 
 			return false
 		}
 		name := f.Uses[call.Use].Name
-		list, own := l.untyped[pl.function(object.ID{File: d.File, Name: name})], f.DeclOf(name)
+		list, own := pl.untyped[pl.function(object.ID{File: d.File, Name: name})], f.DeclOf(name)
 		return i < len(list) && list[i] && own != nil && i < own.Signature.Len() && own.Signature.At(i).Word == ".f32"
 	}
 	calls := f.CallsIn(decl)
@@ -177,27 +177,27 @@ func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {
 }
 
 // forward adds a forward declaration of a variable.
-func (pl *planner) forward(p *plan, d resolve.DeclID) {
+func (pl *planner) forward(d resolve.DeclID) {
 	f, decl := pl.decl(d)
-	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, p.align[d], "")+" "+pl.names.Of(pl.table.Declared(d))+f.Shape(decl))
+	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, pl.Align[d], "")+" "+pl.Names.Of(pl.Table.Declared(d))+f.Shape(decl))
 }
 
-func (pl *planner) variable(p *plan, d resolve.DeclID) {
+func (pl *planner) variable(d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
-	if name := pl.names.Of(pl.table.Declared(d)); name != f.Src.String(decl.NameSpan) { // also for a1 of a<3>
+	if name := pl.Names.Of(pl.Table.Declared(d)); name != f.Src.String(decl.NameSpan) { // also for a1 of a<3>
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Declared.End()}, Text: ";"})
-	front := pl.linkage(d).Word() + prefix(f.Src, decl, p.align[d], "") + " "
+	front := pl.linkage(d).Word() + prefix(f.Src, decl, pl.Align[d], "") + " "
 	pl.add(emit.Piece{Src: f.Src, Span: decl.Declared, Edits: edits, Text: front, After: true})
 }
 
 // extern adds one declaration of a symbol that stays open. ptxas 11.8 does not
 // accept a second .extern of a variable, nor two prototypes that differ in a word.
-func (pl *planner) extern(l *layout, s *resolve.Symbol) {
-	files := pl.table.Files
+func (pl *planner) extern(s *resolve.Symbol) {
+	files := pl.Table.Files
 	best := -1
 	var decl *ptx.Decl
 	for i, id := range s.Mentions {
@@ -210,7 +210,7 @@ func (pl *planner) extern(l *layout, s *resolve.Symbol) {
 	}
 	f := files[s.Mentions[best].File]
 	if decl.Kind == ptx.Variable {
-		align, by := abicheck.Alignment(pl.table, s)
+		align, by := abicheck.Alignment(pl.Table, s)
 		if by < 0 || align <= decl.Alignment() {
 			align = 0
 		}
@@ -227,7 +227,7 @@ func (pl *planner) extern(l *layout, s *resolve.Symbol) {
 	if f.Names[decl.Name] != s.Name { // resolve.Options.Redirect
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: s.Name})
 	}
-	edits = pl.untype(edits, l, s.Mentions[best], decl)
+	edits = pl.untype(edits, s.Mentions[best], decl)
 	text := f.Prototype(decl, edits)
 	returns := func(id object.ID) bool {
 		d := files[id.File].DeclOf(id.Name)
@@ -254,15 +254,15 @@ func saysMore(a, b *ptx.Decl) bool {
 // alias adds an alias. It resolves an alias of an alias, because ptxas -c fails on
 // those.
 func (pl *planner) alias(id object.ID) {
-	f := pl.table.Files[id.File]
+	f := pl.Table.Files[id.File]
 	sym := f.Symbols[id.Name]
-	target := pl.names.Of(object.ID{File: id.File, Name: sym.Target})
-	pl.line(f.Src, f.Aliases[sym.Alias].Span.Off, ".alias "+pl.names.Of(id)+", "+target)
+	target := pl.Names.Of(object.ID{File: id.File, Name: sym.Target})
+	pl.line(f.Src, f.Aliases[sym.Alias].Span.Off, ".alias "+pl.Names.Of(id)+", "+target)
 }
 
 // others copies unknown statements.
 func (pl *planner) others() {
-	for i, f := range pl.table.Files {
+	for i, f := range pl.Table.Files {
 		for _, o := range f.Others {
 			if _, ok := f.Metadata(o); ok {
 				continue

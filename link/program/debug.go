@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"ptxlink/resolve"
 )
 
-// debugSections holds the debug sections of the inputs, and the meaning of every
+// DebugSections holds the debug sections of the inputs, and the meaning of every
 // name in them.
-type debugSections struct {
+type DebugSections struct {
 	t     *resolve.Table
 	files []int32 // inputs whose sections are kept, in order
 	// verbatim is the input whose sections are copied unchanged; -1 if there is none.
@@ -25,8 +25,8 @@ type debugSections struct {
 	// lines is set if only the names of inlined functions are kept.
 	lines    bool
 	names    map[int32][]debugName // of each file, by number (ptx.Module.SectionNames)
-	lookedUp []resolve.LocalName   // the names inside functions among them
-	// others finds names of lookedUp that are not among those of their own file.
+	LookedUp []resolve.LocalName   // the names inside functions among them
+	// others finds names of LookedUp that are not among those of their own file.
 	others map[resolve.LocalName]int32
 
 	bodies map[resolve.DeclID]sameBody // by dropped definition
@@ -38,8 +38,8 @@ type debugName struct {
 	declared int32 // where
 
 	symbol object.ID // at module scope, if index is -1; the function of a name that is gone
-	index  int32     // in lookedUp: a name inside a function
-	listed int32     // the index of the file's own name in lookedUp, or -1
+	index  int32     // in LookedUp: a name inside a function
+	listed int32     // the index of the file's own name in LookedUp, or -1
 	fate   debuginfo.Fate
 }
 
@@ -51,12 +51,12 @@ type sameBody struct {
 	names  *abicheck.LocalNames
 }
 
-// newDebugSections finds the inputs with debug sections, and the meanings of the
+// NewDebugSections finds the inputs with debug sections, and the meanings of the
 // names in them. If only one input has sections, they are copied, provided that
 // everything they name is in the output. The sections of several inputs are merged.
 // The error is that of a context that has ended.
-func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) (*debugSections, error) {
-	d := &debugSections{t: t, verbatim: -1}
+func NewDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) (*DebugSections, error) {
+	d := &DebugSections{t: t, verbatim: -1}
 	if o.StripDebug && !o.KeepLines {
 		return d, nil
 	}
@@ -82,7 +82,7 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 		d.names[file] = names[i]
 		count += len(names[i])
 	}
-	d.lookedUp = make([]resolve.LocalName, 0, count)
+	d.LookedUp = make([]resolve.LocalName, 0, count)
 	gone := false
 	for _, file := range d.files {
 		for i := range d.names[file] {
@@ -102,7 +102,7 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 }
 
 // described returns the names that the sections of the output may refer to.
-func (d *debugSections) described(names *resolve.Names) map[string]bool {
+func (d *DebugSections) described(names *resolve.Names) map[string]bool {
 	list := map[string]bool{}
 	for _, of := range d.names {
 		for i := range of {
@@ -114,8 +114,8 @@ func (d *debugSections) described(names *resolve.Names) map[string]bool {
 	return list
 }
 
-// sectionEnds reports labels between sections.
-func sectionEnds(t *resolve.Table, log *diag.Log) {
+// SectionEnds reports labels between sections.
+func SectionEnds(t *resolve.Table, log *diag.Log) {
 	for _, f := range t.Files {
 		if len(f.SectionEnds) > 0 {
 			span := f.SectionEnds[0]
@@ -145,7 +145,7 @@ func namesIn(f *object.File) []debugName {
 //  3. In a body that was dropped for another one with the same text, it becomes the
 //     name in that body, as with nvlink. If the texts differ, the name is gone, and
 //     the function that was kept is used instead.
-func (d *debugSections) lookUp(file, number int32) {
+func (d *DebugSections) lookUp(file, number int32) {
 	f, n := d.t.Files[file], &d.names[file][number]
 	spelling, in := f.SectionNames()[number], resolve.DeclID{File: file, Decl: n.decl}
 	if id, ok := f.Lookup(spelling); ok {
@@ -177,35 +177,35 @@ func (d *debugSections) lookUp(file, number int32) {
 	n.fate, n.index = debuginfo.Kept, d.list(resolve.LocalName{DeclID: same.winner, Name: name})
 }
 
-// own returns the index in lookedUp of a name of a file, and adds it if it is new.
-func (d *debugSections) own(file, number int32) int32 {
+// own returns the index in LookedUp of a name of a file, and adds it if it is new.
+func (d *DebugSections) own(file, number int32) int32 {
 	f, n := d.t.Files[file], &d.names[file][number]
 	if n.listed < 0 {
-		n.listed = int32(len(d.lookedUp))
+		n.listed = int32(len(d.LookedUp))
 		name := f.SectionNames()[number]
-		d.lookedUp = append(d.lookedUp, resolve.LocalName{
+		d.LookedUp = append(d.LookedUp, resolve.LocalName{
 			DeclID: resolve.DeclID{File: file, Decl: n.decl}, Name: name, Declared: diag.Span{Off: n.declared, Len: int32(len(name))},
 		})
 	}
 	return n.listed
 }
 
-// list returns the index in lookedUp of a name in any function, and adds it if it is new.
-func (d *debugSections) list(l resolve.LocalName) int32 {
+// list returns the index in LookedUp of a name in any function, and adds it if it is new.
+func (d *DebugSections) list(l resolve.LocalName) int32 {
 	f := d.t.Files[l.File]
 	if i := f.SectionName([]byte(l.Name)); i >= 0 && d.names[l.File][i].decl == l.Decl {
 		return d.own(l.File, i)
 	}
 	index, ok := d.others[l]
 	if !ok {
-		index = int32(len(d.lookedUp))
+		index = int32(len(d.LookedUp))
 		d.others[l] = index
-		d.lookedUp = append(d.lookedUp, l)
+		d.LookedUp = append(d.LookedUp, l)
 	}
 	return index
 }
 
-func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
+func (d *DebugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 	same, known := d.bodies[at]
 	if !known {
 		same.winner, same.known = d.t.Definition(d.t.Declared(at))
@@ -219,7 +219,7 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 
 // module returns a file as package debuginfo reads it. If names is nil, it keeps the
 // names of the input.
-func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
+func (d *DebugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
 	f, list := d.t.Files[file], d.names[file]
 	return &debuginfo.Module{File: f, Lines: d.lines, Name: func(number int32) (string, debuginfo.Fate) {
 		n := &list[number]
@@ -250,7 +250,7 @@ type mergedDebug struct {
 }
 
 // merge merges the debug sections.
-func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *lineTable, jobs int, log *diag.Log) (*mergedDebug, error) {
+func (d *DebugSections) merge(ctx context.Context, names *resolve.Names, lines *lineTable, jobs int, log *diag.Log) (*mergedDebug, error) {
 	merged := &mergedDebug{verbatim: d.verbatim, modules: map[int32]*debuginfo.Module{}}
 	switch {
 	case d.verbatim >= 0:
@@ -319,8 +319,8 @@ func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok boo
 	return module.String(module.File.Src.String(loc.Function), loc.Addend)
 }
 
-// sections adds the debug sections.
-func (pl *planner) sections(debug *mergedDebug) {
+// debug adds the debug sections.
+func (pl *planner) debug(debug *mergedDebug) {
 	for _, texts := range debug.texts {
 		for i, text := range texts {
 			pl.add(emit.Piece{Text: text, Before: i == 0 && pl.blank()})
@@ -329,13 +329,13 @@ func (pl *planner) sections(debug *mergedDebug) {
 	if debug.verbatim < 0 {
 		return
 	}
-	f := pl.table.Files[debug.verbatim]
-	list, spellings := pl.debug.names[debug.verbatim], f.SectionNames()
+	f := pl.Table.Files[debug.verbatim]
+	list, spellings := pl.sections.names[debug.verbatim], f.SectionNames()
 	for _, s := range f.Sections {
 		var edits []ptx.Edit
 		for _, ref := range s.Refs {
-			if n := &list[ref.Name]; n.fate == debuginfo.Kept && n.output(pl.names) != spellings[ref.Name] {
-				edits = append(edits, ptx.Edit{Span: ref.Span, Text: n.output(pl.names)})
+			if n := &list[ref.Name]; n.fate == debuginfo.Kept && n.output(pl.Names) != spellings[ref.Name] {
+				edits = append(edits, ptx.Edit{Span: ref.Span, Text: n.output(pl.Names)})
 			}
 		}
 		pl.add(emit.Piece{Src: f.Src, Span: s.Span, Edits: edits, Before: pl.blank(), After: true})

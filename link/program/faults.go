@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"bytes"
@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"ptxlink/link/diag"
-	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
-// avoidFaults writes functions in another way where ptxas has faults (docs/ptxas.md, Faults of ptxas).
-func (p *plan) avoidFaults(files []*object.File) {
-	for i := range p.bodies {
+// AvoidFaults writes functions in another way where ptxas has faults (docs/ptxas.md, Faults of ptxas).
+func (p *Program) AvoidFaults() {
+	for i := range p.Bodies {
 		piece := &p.pieces[p.firstBody+i]
-		m, d, optimized := p.function(files, i)
+		m, d, optimized := p.Function(i)
 		var edits []ptx.Edit
 		if optimized {
 			edits = loadBytes(m, d)

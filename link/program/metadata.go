@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"slices"
@@ -19,13 +19,13 @@ const (
 
 // metadata adds one .metadata_section with the nodes of all modules, because ptxas 13.5 takes one. Numbers go on where those
 // of the module before end, labels get numbers of their own, and what describes the trace.mark of removed functions goes.
-func (pl *planner) metadata(p *plan) {
+func (pl *planner) metadata() {
 	var pieces emit.Pieces
 	domain := ""
 	next := map[string]int64{} // the least free number of texts and events, and of nodes: ""
 	marks := labels{taken: map[string]bool{}, last: map[string]int64{}}
 	var live map[resolve.DeclID]bool
-	for i, f := range pl.table.Files {
+	for i, f := range pl.Table.Files {
 		for _, o := range f.Others {
 			meta, ok := f.Metadata(o)
 			if !ok {
@@ -33,7 +33,7 @@ func (pl *planner) metadata(p *plan) {
 			}
 			if live == nil {
 				live = map[resolve.DeclID]bool{}
-				for _, d := range p.bodies {
+				for _, d := range pl.Bodies {
 					live[d] = true
 				}
 			}
@@ -44,7 +44,7 @@ func (pl *planner) metadata(p *plan) {
 			renamed := marks.rename(f, nodes)
 			if len(renamed) > 0 {
 				if pl.marks == nil {
-					pl.marks = make([]map[string]string, len(pl.table.Files))
+					pl.marks = make([]map[string]string, len(pl.Table.Files))
 				}
 				pl.marks[i] = renamed
 			}
@@ -105,7 +105,7 @@ func tableFunction(f *object.File, n ptx.MetadataNode) (id ptx.NameID, ok bool) 
 // nodeEdits returns the edits of a node: first has the numbers that those of its module are added to, and next
 // becomes the ones behind them.
 func (pl *planner) nodeEdits(file int32, n ptx.MetadataNode, renamed map[string]string, first, next map[string]int64) (edits []ptx.Edit) {
-	f := pl.table.Files[file]
+	f := pl.Table.Files[file]
 	number := func(item ptx.MetadataItem, of string, defines bool) {
 		value := item.Value + first[of]
 		if defines {
@@ -129,7 +129,7 @@ func (pl *planner) nodeEdits(file int32, n ptx.MetadataNode, renamed map[string]
 		}
 	}
 	if id, ok := tableFunction(f, n); ok {
-		edits = append(edits, ptx.Edit{Span: n.Items[1].Span, Text: pl.names.Of(object.ID{File: file, Name: id})})
+		edits = append(edits, ptx.Edit{Span: n.Items[1].Span, Text: pl.Names.Of(object.ID{File: file, Name: id})})
 	}
 	ptx.SortEdits(edits)
 	return edits
@@ -179,7 +179,7 @@ func (pl *planner) markEdits(file int32, decl *ptx.Decl) (edits []ptx.Edit) {
 	if pl.marks == nil || pl.marks[file] == nil {
 		return nil
 	}
-	c := pl.table.Files[file].Code(decl)
+	c := pl.Table.Files[file].Code(decl)
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "trace" {
 			continue

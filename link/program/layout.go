@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"cmp"
@@ -14,23 +14,25 @@ import (
 	"ptxlink/resolve"
 )
 
-// layout is the order of the output.
-type layout struct {
-	pragmas    []string // module-scope, the same in all inputs
-	externs    []*resolve.Symbol
+// Layout is the order of the output.
+type Layout struct {
+	Externs   []*resolve.Symbol // that stay .extern
+	Variables []resolve.DeclID  // each after the variables its initialiser uses
+	Aliases   []object.ID
+	Bodies    []resolve.DeclID
+
+	// Align has the variables raised above their own alignment.
+	Align map[resolve.DeclID]int64
+
+	pragmas    []string         // module-scope, the same in all inputs
 	prototypes []resolve.DeclID // of functions, and of entries that are referenced
 	forwards   []resolve.DeclID // variables declared .extern first, because their initialisers form a cycle
-	variables  []resolve.DeclID // each after the variables its initialiser uses
-	aliases    []object.ID
-	bodies     []resolve.DeclID
-
 	// pushed holds, per file, the module pragmas that move to the entries of the file.
 	pushed [][]string
 	// untyped marks, for each function that modules declare differently (function), the
 	// scalars among its results and parameters that are emitted as .bN because their types
 	// differ.
 	untyped map[object.ID][]bool
-	align   map[resolve.DeclID]int64 // variables raised above their own alignment
 }
 
 // constantBank is the size of the constant bank in bytes. ptxas counts all .const
@@ -38,14 +40,13 @@ type layout struct {
 const constantBank = 65536
 
 // arrange decides the contents of the output and their order.
-func (pl *planner) arrange() layout {
-	var l layout
+func (pl *planner) arrange() {
 	var variables []resolve.DeclID
-	for i, f := range pl.table.Files {
+	for i, f := range pl.Table.Files {
 		if len(f.Aliases) > 0 {
 			for n := range f.Symbols {
-				if id := (object.ID{File: int32(i), Name: ptx.NameID(n)}); f.Symbols[n].Alias >= 0 && pl.table.Live(id) {
-					l.aliases = append(l.aliases, id)
+				if id := (object.ID{File: int32(i), Name: ptx.NameID(n)}); f.Symbols[n].Alias >= 0 && pl.Table.Live(id) {
+					pl.Aliases = append(pl.Aliases, id)
 				}
 			}
 		}
@@ -53,7 +54,7 @@ func (pl *planner) arrange() layout {
 			decl := &f.Decls[d]
 			id := object.ID{File: int32(i), Name: decl.Name}
 			sym := &f.Symbols[decl.Name]
-			if sym.Decl != int32(d) || !pl.table.Live(id) {
+			if sym.Decl != int32(d) || !pl.Table.Live(id) {
 				continue
 			}
 			at := resolve.DeclID{File: int32(i), Decl: int32(d)}
@@ -63,68 +64,67 @@ func (pl *planner) arrange() layout {
 			case !sym.Defined():
 				// A module-local prototype without a body, never called.
 			case decl.Kind == ptx.Func || pl.used(id):
-				l.prototypes = append(l.prototypes, at)
+				pl.prototypes = append(pl.prototypes, at)
 				fallthrough
 			default:
 				if decl.HasBody {
-					l.bodies = append(l.bodies, at)
+					pl.Bodies = append(pl.Bodies, at)
 				}
 			}
 		}
 	}
-	for i := range pl.table.Symbols {
-		s := &pl.table.Symbols[i]
-		if s.Open && pl.table.Needed(s) {
-			l.externs = append(l.externs, s)
+	for i := range pl.Table.Symbols {
+		s := &pl.Table.Symbols[i]
+		if s.Open && pl.Table.Needed(s) {
+			pl.Externs = append(pl.Externs, s)
 		}
-		pl.unify(&l, s)
+		pl.unify(s)
 	}
-	l.variables, l.forwards = pl.order(variables)
-	pl.checkConstants(&l)
-	pl.placePragmas(&l)
-	return l
+	pl.Variables, pl.forwards = pl.order(variables)
+	pl.checkConstants()
+	pl.placePragmas()
 }
 
 // used reports whether code or an initialiser refers to an entry.
 func (pl *planner) used(id object.ID) bool {
-	if s := pl.table.Of(id); s != resolve.None {
-		return pl.table.Symbols[s].Used
+	if s := pl.Table.Of(id); s != resolve.None {
+		return pl.Table.Symbols[s].Used
 	}
-	return pl.table.Files[id.File].Symbols[id.Name].Uses > 0
+	return pl.Table.Files[id.File].Symbols[id.Name].Uses > 0
 }
 
 // unify adapts the declaration of a symbol to those of other modules: it gets .bN for
 // parameters with different types, and a definition the largest alignment.
-func (pl *planner) unify(l *layout, s *resolve.Symbol) {
+func (pl *planner) unify(s *resolve.Symbol) {
 	if s.Uniform {
 		return
 	}
 	if list := pl.differing(s); list != nil {
 		id := pl.function(s.Mentions[0])
-		for i, known := range l.untyped[id] { // of another alias
+		for i, known := range pl.untyped[id] { // of another alias
 			list[i] = list[i] || known
 		}
-		lazy.Put(&l.untyped, id, list)
+		lazy.Put(&pl.untyped, id, list)
 	}
 	if !s.Defined() {
 		return
 	}
-	if align, by := abicheck.Alignment(pl.table, s); by >= 0 {
-		lazy.Put(&l.align, resolve.DeclID{File: s.Def.File, Decl: pl.table.Files[s.Def.File].Symbols[s.Def.Name].Decl}, align)
+	if align, by := abicheck.Alignment(pl.Table, s); by >= 0 {
+		lazy.Put(&pl.Align, resolve.DeclID{File: s.Def.File, Decl: pl.Table.Files[s.Def.File].Symbols[s.Def.Name].Decl}, align)
 	}
 }
 
 // function returns one name for all names of a function: that of its definition, behind
 // aliases, which ptxas accepts only with the prototype of their target.
 func (pl *planner) function(id object.ID) object.ID {
-	if n := pl.table.Of(id); n != resolve.None {
-		if s := &pl.table.Symbols[n]; s.Defined() {
+	if n := pl.Table.Of(id); n != resolve.None {
+		if s := &pl.Table.Symbols[n]; s.Defined() {
 			id = s.Def
 		} else {
 			id = s.Mentions[0]
 		}
 	}
-	if target := pl.table.Files[id.File].Symbols[id.Name].Target; target >= 0 {
+	if target := pl.Table.Files[id.File].Symbols[id.Name].Target; target >= 0 {
 		id.Name = target
 	}
 	return id
@@ -135,7 +135,7 @@ func (pl *planner) function(id object.ID) object.ID {
 func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
 	var first *ptx.Signature
 	for _, id := range s.Mentions {
-		d := pl.table.Files[id.File].DeclOf(id.Name)
+		d := pl.Table.Files[id.File].DeclOf(id.Name)
 		if d == nil || d.Kind == ptx.Variable {
 			continue
 		}
@@ -154,33 +154,31 @@ func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
 	return list
 }
 
-func (pl *planner) linkage(d resolve.DeclID) ptx.Linkage {
-	return linkageOf(pl.table, pl.table.Declared(d))
-}
+func (p *Program) linkage(d resolve.DeclID) ptx.Linkage { return p.Linkage(p.Table.Declared(d)) }
 
-// linkageOf returns the linkage of a definition in the output.
-func linkageOf(t *resolve.Table, id object.ID) ptx.Linkage {
-	if s := t.Of(id); s != resolve.None && t.Symbols[s].Hidden {
+// Linkage returns the linkage of a definition in the output.
+func (p *Program) Linkage(id object.ID) ptx.Linkage {
+	if s := p.Table.Of(id); s != resolve.None && p.Table.Symbols[s].Hidden {
 		return ptx.Local
 	}
-	return t.Files[id.File].Symbols[id.Name].Linkage
+	return p.Table.Files[id.File].Symbols[id.Name].Linkage
 }
 
 // checkConstants reports constants that exceed the constant bank, with their names.
 // The error of ptxas has no names. Padding counts as ptxas lays out the bank, by
 // descending alignment (testdata/script/const_padding.txtar). The order of variables
 // with equal alignment does not matter.
-func (pl *planner) checkConstants(l *layout) {
+func (pl *planner) checkConstants() {
 	var constants []resolve.DeclID
-	for _, v := range l.variables {
+	for _, v := range pl.Variables {
 		if _, d := pl.decl(v); d.Space == ".const" && d.Size() > 0 {
 			constants = append(constants, v)
 		}
 	}
 	alignment := func(v resolve.DeclID) int64 {
-		return max(pl.table.Files[v.File].Decls[v.Decl].Alignment(), l.align[v])
+		return max(pl.Table.Files[v.File].Decls[v.Decl].Alignment(), pl.Align[v])
 	}
-	size := func(v resolve.DeclID) int64 { return pl.table.Files[v.File].Decls[v.Decl].Size() }
+	size := func(v resolve.DeclID) int64 { return pl.Table.Files[v.File].Decls[v.Decl].Size() }
 	slices.SortStableFunc(constants, func(a, b resolve.DeclID) int { return cmp.Compare(alignment(b), alignment(a)) })
 	total := int64(0)
 	for _, v := range constants {
@@ -202,7 +200,7 @@ func (pl *planner) checkConstants(l *layout) {
 	}
 	if n := pl.copies(constants); n > 1 {
 		how := "declare it inline (C++17) instead of static in the header that defines it"
-		if resolve.WholeProgram(pl.table.Files[constants[0].File]) { // nvcc takes no inline variable
+		if resolve.WholeProgram(pl.Table.Files[constants[0].File]) { // nvcc takes no inline variable
 			how = "compile them with -rdc=true, and declare it inline (C++17) in the header that defines it"
 		}
 		m.WithHelp(fmt.Sprintf("%d modules have a copy of the largest: %s, so that they share one", n, how))
@@ -220,7 +218,7 @@ func (pl *planner) copies(variables []resolve.DeclID) (n int) {
 	}
 	name, rest := source(variables[0])
 	for _, v := range variables {
-		if other, otherRest := source(v); other == name && otherRest == rest && pl.linkage(v) == ptx.Local && pl.table.Files[v.File].Language() == object.CXX {
+		if other, otherRest := source(v); other == name && otherRest == rest && pl.linkage(v) == ptx.Local && pl.Table.Files[v.File].Language() == object.CXX {
 			n++
 		}
 	}
@@ -232,8 +230,8 @@ func (pl *planner) copies(variables []resolve.DeclID) (n int) {
 // affect the others (testdata/script/pragma_module.txtar). If all inputs have the
 // same pragmas, they stay at module scope; otherwise each input's pragmas move to its
 // entries.
-func (pl *planner) placePragmas(l *layout) {
-	l.pushed = make([][]string, len(pl.table.Files))
+func (pl *planner) placePragmas() {
+	pl.pushed = make([][]string, len(pl.Table.Files))
 	say := func(f *object.File) (list []string) {
 		for _, pragma := range f.Pragmas {
 			list = append(list, pragma.Text)
@@ -241,16 +239,16 @@ func (pl *planner) placePragmas(l *layout) {
 		return list
 	}
 	same := true
-	first := say(pl.table.Files[0])
-	for _, f := range pl.table.Files[1:] {
+	first := say(pl.Table.Files[0])
+	for _, f := range pl.Table.Files[1:] {
 		same = same && strings.Join(say(f), "\n") == strings.Join(first, "\n")
 	}
 	if same {
-		l.pragmas = first
+		pl.pragmas = first
 		return
 	}
-	for i, f := range pl.table.Files {
-		l.pushed[i] = say(f)
+	for i, f := range pl.Table.Files {
+		pl.pushed[i] = say(f)
 		loses := slices.IndexFunc(f.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Func && d.HasBody })
 		if len(f.Pragmas) > 0 && loses >= 0 {
 			pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, because it would affect the other inputs").

@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolv
 		g.local[i] = pl.linkage(v) == ptx.Local
 		f, d := pl.decl(v)
 		for _, use := range f.Uses[d.FirstUse:d.EndUse] {
-			if to, ok := pl.table.Definition(object.ID{File: v.File, Name: use.Name}); ok {
+			if to, ok := pl.Table.Definition(object.ID{File: v.File, Name: use.Name}); ok {
 				if n, ok := index[to]; ok {
 					g.next[i] = append(g.next[i], n)
 				}

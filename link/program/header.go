@@ -1,4 +1,4 @@
-package link
+package program
 
 import (
 	"bytes"
@@ -13,14 +13,17 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// header holds the directives at the top of the output.
-type header struct {
-	version     ptx.Version
+// Header holds the directives at the top of the output.
+type Header struct {
+	Version     ptx.Version
 	versionFile *object.File // the first input with this version
 	arch        arch
 	options     []string // texmode_independent, ... without debug
-	addressSize int
+	AddressSize int
 }
+
+// Arch returns the architecture of the output, such as "sm_90a".
+func (h Header) Arch() string { return h.arch.String() }
 
 // arch is the architecture word of .target. Its number is 0 if there is none.
 type arch struct {
@@ -57,23 +60,23 @@ func isArch(word string) bool {
 	return strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_")
 }
 
-// mergeHeaders returns the header of the output.
-func mergeHeaders(files []*object.File, addressSize int, version string, log *diag.Log) header {
-	h := header{versionFile: files[0], addressSize: addressSize}
+// MergeHeaders returns the header of the output.
+func MergeHeaders(files []*object.File, addressSize int, version string, log *diag.Log) Header {
+	h := Header{versionFile: files[0], AddressSize: addressSize}
 	for _, f := range files {
-		if h.version.Less(f.Version) {
-			h.version, h.versionFile = f.Version, f
+		if h.Version.Less(f.Version) {
+			h.Version, h.versionFile = f.Version, f
 		}
 	}
-	chosen, _ := parseVersion(version) // checked before
-	lower := version != "" && chosen.Less(h.version)
+	chosen, _ := ParseVersion(version) // checked before
+	lower := version != "" && chosen.Less(h.Version)
 	if version != "" && !lower {
-		h.version = chosen
+		h.Version = chosen
 	}
 	archs := make([]arch, len(files))
 	for i, f := range files {
 		archs[i] = archOf(f, log)
-		if !h.version.Less(ptx.Version{Major: 9}) {
+		if !h.Version.Less(ptx.Version{Major: 9}) {
 			archs[i].Number = archs[i].GPU.Renamed().Number
 		}
 	}
@@ -92,10 +95,10 @@ func mergeHeaders(files []*object.File, addressSize int, version string, log *di
 	return h
 }
 
-// checkArch reports modules that do not run on the GPU of --arch. It warns about an
+// CheckArch reports modules that do not run on the GPU of --arch. It warns about an
 // archive member that changes the target of the named inputs: they would no longer
 // run on some GPUs where they ran before.
-func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
+func (h Header) CheckArch(files []*object.File, gpu string, log *diag.Log) {
 	if h.arch.file == nil {
 		return
 	}
@@ -278,7 +281,7 @@ func usesTextures(f *object.File) bool {
 
 // raiseHazards warns if raising the .version or .target of a module makes ptxas
 // refuse an instruction that it accepted before (testdata/script/raise_*.txtar).
-func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
+func raiseHazards(f *object.File, own arch, h Header, log *diag.Log) {
 	v64, v63, v31 := ptx.Version{Major: 6, Minor: 4}, ptx.Version{Major: 6, Minor: 3}, ptx.Version{Major: 3, Minor: 1}
 	syncOnly := func(v ptx.Version, number int) bool { return !v.Less(v64) && number >= 70 }
 	hazard := func(what string, match func(opcode string) bool) {
@@ -287,20 +290,20 @@ func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 			return
 		}
 		log.Warn(diag.Raised, f.At(span), fmt.Sprintf("%s %s does not assemble with .version %s .target %s; the link raises this module from %s %s",
-			f.Src.String(span), what, h.version, h.arch, f.Version, own)).
-			WithHelp("recompile this module for PTX " + h.version.String())
+			f.Src.String(span), what, h.Version, h.arch, f.Version, own)).
+			WithHelp("recompile this module for PTX " + h.Version.String())
 	}
-	if syncOnly(h.version, h.arch.Number) && !syncOnly(f.Version, own.Number) {
+	if syncOnly(h.Version, h.arch.Number) && !syncOnly(f.Version, own.Number) {
 		hazard("without .sync", func(op string) bool {
 			return (strings.HasPrefix(op, "shfl.") || strings.HasPrefix(op, "vote.")) && !strings.Contains(op, ".sync")
 		})
 	}
-	if f.Version.Less(v63) && !h.version.Less(v63) {
+	if f.Version.Less(v63) && !h.Version.Less(v63) {
 		hazard("without .aligned", func(op string) bool { // ptxas accepts it from then on
 			return strings.HasPrefix(op, "wmma.")
 		})
 	}
-	if !v31.Less(f.Version) && v31.Less(h.version) && own.Number >= 20 {
+	if !v31.Less(f.Version) && v31.Less(h.Version) && own.Number >= 20 {
 		hazard("without a rounding mode", func(op string) bool {
 			return op == "mad.f32" || op == "mad.ftz.f32" || op == "mad.sat.f32" || op == "mad.ftz.sat.f32"
 		})

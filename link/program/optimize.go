@@ -1,0 +1,284 @@
+package program
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
+	"ptxlink/link/emit"
+	"ptxlink/link/optimize"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// Changes are what the optimiser did to a program.
+type Changes struct {
+	Variables []optimize.Changed
+	Moved     []optimize.Moved
+	Gone      []resolve.DeclID  // bodies that are not in the output
+	Reasons   map[string]string // why, by name
+
+	bodies []*optimize.Changed // by Program.Bodies
+}
+
+// Optimize changes the functions of a program. sections are those that New got. The error is that of a
+// context that has ended, a pattern that is none, or a Message about inputs with too many lines.
+func (p *Program) Optimize(ctx context.Context, sections *DebugSections, o optimize.Options) (*optimize.Result, error) {
+	numbers, err := newLineNumbers(p.Table.Files, o.Spelling)
+	if err != nil {
+		return nil, err
+	}
+	p.numbers = numbers
+	of := p.program(sections)
+	scope := ptx.Scope{Version: of.Version, AddressSize: of.AddressSize, Percent: of.Percent(), Declared: func(name []byte) (string, bool) {
+		place, ok := of.Names[string(name)]
+		return string(name), ok && place == 0
+	}}
+	of.Prototypes = func() *ptx.Module { return p.declared(scope) }
+	p.readFunctions(ctx, of, scope)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	better, err := optimize.Optimize(of, o)
+	if err != nil {
+		return nil, err
+	}
+	p.replace(better)
+	return better, nil
+}
+
+// Place returns the line of an input that an optimised line comes from, by its number. ok is false for 0.
+func (p *Program) Place(number int32) (place diag.Place, ok bool) { return p.numbers.Place(number) }
+
+// program returns what package optimize looks at. The functions that have edits are not
+// read yet.
+func (p *Program) program(sections *DebugSections) *optimize.Program {
+	of := &optimize.Program{Version: p.Header.Version, AddressSize: p.Header.AddressSize, Names: map[string]int32{}, Described: sections.described(p.Names), Text: p.pieces.Parts}
+	uses := func(file int32, first, end int32) {
+		for _, u := range p.Table.Files[file].Uses[first:end] {
+			of.Uses = append(of.Uses, p.Names.Of(object.ID{File: file, Name: u.Name}))
+		}
+	}
+	for _, s := range p.Externs {
+		of.Names[s.Name] = 0
+	}
+	for _, at := range p.prototypes {
+		of.Names[p.Names.Of(p.Table.Declared(at))] = 0
+	}
+	for _, at := range p.Variables {
+		decl := &p.Table.Files[at.File].Decls[at.Decl]
+		of.Names[p.Names.Of(p.Table.Declared(at))] = 0
+		uses(at.File, decl.FirstUse, decl.EndUse)
+	}
+	for _, id := range p.Aliases {
+		name, target := p.Names.Of(id), p.Names.Of(object.ID{File: id.File, Name: p.Table.Files[id.File].Symbols[id.Name].Target})
+		of.Names[name] = 0
+		of.Aliases = append(of.Aliases, optimize.Alias{Name: name, Target: target})
+	}
+	for i, f := range p.Table.Files {
+		for _, other := range f.Others {
+			uses(int32(i), other.FirstUse, other.EndUse)
+		}
+	}
+	for i, at := range p.Bodies {
+		f, name := p.Table.Files[at.File], p.Names.Of(p.Table.Declared(at))
+		if _, known := of.Names[name]; !known {
+			of.Names[name] = 2*int32(i) + 1
+		}
+		of.Functions = append(of.Functions, optimize.Function{
+			Name: name, Linkage: p.linkage(at),
+			Module: f.Module, Decl: &f.Decls[at.Decl], Shift: p.numbers.before[at.File],
+		})
+	}
+	return of
+}
+
+// declared returns the declarations of what has no body: .extern, or an alias.
+func (p *Program) declared(scope ptx.Scope) *ptx.Module {
+	var text bytes.Buffer
+	for i := p.firstExtern; i < p.firstPrototype; i++ {
+		p.pieces[i].Write(&text)
+	}
+	for i, at := range p.prototypes {
+		if !p.Table.Files[at.File].Decls[at.Decl].HasBody {
+			p.pieces[p.firstPrototype+i].Write(&text)
+		}
+	}
+	return readAlone(scope, text.Bytes())
+}
+
+// readFunctions reads the functions that have edits, those of one input together.
+func (p *Program) readFunctions(ctx context.Context, of *optimize.Program, scope ptx.Scope) {
+	const together = 1 << 18 // bytes of a text
+	var groups [][]int
+	size := 0
+	for i := range p.Bodies {
+		piece := &p.pieces[p.firstBody+i]
+		if len(piece.Edits) == 0 {
+			continue
+		}
+		if n := len(groups); n > 0 && size < together && p.Bodies[groups[n-1][0]].File == p.Bodies[i].File {
+			groups[n-1] = append(groups[n-1], i)
+		} else {
+			groups, size = append(groups, []int{i}), 0
+		}
+		size += piece.Size()
+	}
+	parallel.Each(ctx, len(groups), p.jobs, func(int) string { return "reading functions" }, func(g int) {
+		size := 0
+		for _, i := range groups[g] {
+			size += p.pieces[p.firstBody+i].Size() + 1
+		}
+		text := bytes.NewBuffer(make([]byte, 0, size))
+		for _, i := range groups[g] {
+			piece := p.pieces[p.firstBody+i]
+			piece.Text, piece.Before, piece.After = "", false, true
+			piece.Write(text)
+		}
+		m := readAlone(scope, text.Bytes())
+		for k, i := range groups[g] {
+			f, piece := &of.Functions[i], &p.pieces[p.firstBody+i]
+			f.Module, f.Decl = m, &m.Decls[k]
+			f.Shift = p.numbers.before[p.Bodies[i].File] + int32(piece.Src.Line(piece.Span.Off)-m.Src.Line(f.Decl.Span.Off))
+		}
+	})
+}
+
+// readAlone reads functions of the output. Those that cannot be read are a fault of this
+// package, so readAlone then panics.
+func readAlone(scope ptx.Scope, text []byte) *ptx.Module {
+	m, err := scope.Read(&diag.Source{Name: "the linked module", Text: text})
+	if err != nil {
+		panic("the linked module is invalid: " + err.Text)
+	}
+	return m
+}
+
+// replace gives the plan the functions that the optimiser left.
+func (p *Program) replace(by *optimize.Result) {
+	c := &Changes{Variables: by.Variables, Moved: by.Moved, Reasons: map[string]string{}}
+	for _, name := range by.Dropped {
+		c.Reasons[name] = "all its calls are inlined"
+	}
+	for _, f := range by.Folded {
+		c.Reasons[f.Name] = "folded into " + f.Into + ", which has the same code"
+	}
+	left := make([]*optimize.Changed, len(p.Bodies))
+	for i := range by.Functions {
+		left[by.Functions[i].Index] = &by.Functions[i]
+	}
+	gone := map[resolve.DeclID]bool{}
+	for i, at := range p.Bodies {
+		if left[i] == nil {
+			gone[at] = true
+			c.Gone = append(c.Gone, at)
+		}
+	}
+
+	old, firstOther, firstSection := p.pieces, p.firstPrototype+len(p.prototypes), p.firstBody+len(p.Bodies)
+	pieces := old[:p.firstPrototype:p.firstPrototype]
+	var prototypes, bodies []resolve.DeclID
+	for i, at := range p.prototypes {
+		if !gone[at] {
+			prototypes = append(prototypes, at)
+			pieces = append(pieces, old[p.firstPrototype+i])
+		}
+	}
+	pieces = append(pieces, old[firstOther:p.firstBody]...)
+	blank := strings.HasSuffix(pieces[len(pieces)-1].Text, "\n\n") // it ends the header
+	for i, v := range by.Variables {
+		src := v.Module.Src
+		pieces = append(pieces, emit.Piece{Src: src, Span: diag.Span{Len: int32(len(src.Text))}, Lines: v.Lines, Before: i == 0 && !blank})
+	}
+	firstBody := len(pieces)
+	for i, at := range p.Bodies {
+		f := left[i]
+		if f == nil {
+			continue
+		}
+		piece := old[p.firstBody+i]
+		piece.Before = len(bodies) > 0 || len(by.Variables) > 0 || !blank
+		if f.Lines != nil {
+			piece.Src, piece.Span, piece.Edits, piece.Lines = f.Module.Src, f.Decl.Span, nil, f.Lines
+		}
+		pieces, bodies, c.bodies = append(pieces, piece), append(bodies, at), append(c.bodies, f)
+	}
+	sections := len(pieces)
+	pieces = append(pieces, old[firstSection:]...)
+	if by.Strings != "" {
+		pieces = addStrings(pieces, sections, by.Strings)
+	}
+	p.pieces, p.firstBody, p.prototypes, p.Bodies, p.Changes = pieces, firstBody, prototypes, bodies, c
+	p.size = p.pieces.Size()
+}
+
+// Function returns the module and the declaration of body i: those of its input, or of the optimiser.
+func (p *Program) Function(i int) (m *ptx.Module, d *ptx.Decl, optimized bool) {
+	if p.Changes != nil && p.Changes.bodies[i].Lines != nil {
+		return p.Changes.bodies[i].Module, p.Changes.bodies[i].Decl, true
+	}
+	at := p.Bodies[i]
+	f := p.Table.Files[at.File]
+	return f.Module, &f.Decls[at.Decl], false
+}
+
+// addStrings adds text at the end of .debug_str, which is among the pieces from first on.
+func addStrings(pieces emit.Pieces, first int, text string) emit.Pieces {
+	last, within := -1, false
+	for i := first; i < len(pieces); i++ {
+		start := pieces[i].Text
+		if p := &pieces[i]; p.Src != nil {
+			start = p.Src.String(diag.Span{Off: p.Span.Off, Len: min(p.Span.Len, 64)})
+		}
+		if words := strings.Fields(start[:min(len(start), 64)]); len(words) > 1 && words[0] == ".section" {
+			within = strings.TrimSuffix(words[1], "{") == ".debug_str"
+		}
+		if within {
+			last = i
+		}
+	}
+	if last < 0 {
+		return append(pieces, emit.Piece{Text: "\n.section .debug_str\n{" + text + "}\n"})
+	}
+	p := &pieces[last]
+	if p.Src == nil {
+		p.Text = strings.TrimSuffix(p.Text, "}\n") + text + "}\n"
+	} else {
+		p.Edits = append(slices.Clip(p.Edits), ptx.Edit{Span: diag.Span{Off: p.Span.End() - 1}, Text: text})
+	}
+	return pieces
+}
+
+// lineNumbers gives all lines of the inputs numbers, from 1.
+type lineNumbers struct {
+	files  []*object.File
+	before []int32 // lines of the files before this one
+}
+
+func newLineNumbers(files []*object.File, spelling diag.Spelling) (*lineNumbers, error) {
+	n := &lineNumbers{files, make([]int32, len(files)+1)}
+	total := 0
+	for i, f := range files {
+		total += f.Src.Line(int32(len(f.Src.Text)))
+		if total > math.MaxInt32 {
+			return nil, diag.New(diag.Usage, diag.Place{}, "the inputs have more than 2^31 lines, so they cannot be optimised").WithHelp(spelling.With("-O", "link them without %s"))
+		}
+		n.before[i+1] = int32(total)
+	}
+	return n, nil
+}
+
+// Place returns the line with a number. ok is false for 0.
+func (n *lineNumbers) Place(number int32) (place diag.Place, ok bool) {
+	if number <= 0 {
+		return diag.Place{}, false
+	}
+	i, _ := slices.BinarySearch(n.before, number) // the first with as many lines before it
+	src := n.files[i-1].Src
+	return diag.At(src, src.LineSpan(int(number-n.before[i-1]))), true
+}
