@@ -129,9 +129,24 @@ func (j *linkJob) besideCompiler() (dirs []string) {
 	if plugin := j.opts.String("plugin"); filepath.Base(filepath.Dir(plugin)) == "lib" {
 		dirs = append(dirs, filepath.Join(filepath.Dir(plugin), "..", "bin"))
 	}
-	if filepath.Base(os.Args[0]) != os.Args[0] {
-		if dir, err := filepath.Abs(filepath.Dir(os.Args[0])); err == nil {
-			dirs = append(dirs, dir)
+	return append(dirs, calledIn()...)
+}
+
+// calledIn returns the directories that this program was called in: that of its path, and of each file on the way if
+// that is a symbolic link. There are none if it was called by a name to look up on PATH.
+func calledIn() (dirs []string) {
+	path := os.Args[0]
+	if filepath.Base(path) == path {
+		return nil
+	}
+	path, err := filepath.Abs(path)
+	for err == nil && len(dirs) < 40 { // as many as systems follow
+		dirs = append(dirs, filepath.Dir(path))
+		var to string
+		if to, err = os.Readlink(path); filepath.IsAbs(to) {
+			path = to
+		} else {
+			path = filepath.Join(filepath.Dir(path), to)
 		}
 	}
 	return dirs

@@ -307,12 +307,18 @@ func (c *command) deviceFiles(dirs []string) (files []dlink.File) {
 	return files
 }
 
-// findPtxas finds the ptxas that nvcc runs: $PTXAS, else the one on PATH, where nvcc puts
-// its own directory first. If nvcc is called by a relative path, so is that directory, which
-// package exec refuses only to be safe.
+// findPtxas finds the ptxas of the toolkit that this program links in: $PTXAS, else the one beside this
+// program if it was called by its path (Bazel's rules_cuda calls it by a link to the toolkit's, without PATH);
+// else the one on PATH, where nvcc puts its own directory first. If nvcc is called by a relative path, so is
+// that directory, which package exec refuses only to be safe.
 func (j *linkJob) findPtxas() (string, error) {
 	if os.Getenv("PTXAS") != "" {
 		return j.assembler.Find("")
+	}
+	for _, dir := range calledIn() {
+		if path := filepath.Join(dir, "ptxas"+tool.Exe); tool.IsProgram(path) {
+			return path, nil
+		}
 	}
 	path, err := exec.LookPath("ptxas")
 	if err != nil && (runtime.GOOS == "windows" || !errors.Is(err, exec.ErrDot)) {

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"ptxlink/internal/tool"
 )
 
 // TestCalledAs checks the names under which ptxlink is another program.
@@ -16,6 +20,32 @@ func TestCalledAs(t *testing.T) {
 		args := calledAs(program, []string{"-o", "x"})
 		if want == "" && !slices.Equal(args, []string{"-o", "x"}) || want != "" && !slices.Equal(args, []string{want, "-o", "x"}) {
 			t.Errorf("%s: %q", program, args)
+		}
+	}
+}
+
+// TestPtxasBeside calls ptxlink in nvlink's place. Called by its path, it runs the ptxas beside it or beside the link
+// that this path leads to, not the one on PATH, which may be of another toolkit.
+func TestPtxasBeside(t *testing.T) {
+	toolkit, other, shim, sandbox := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	for link, to := range map[string]string{filepath.Join(sandbox, "nvlink"): filepath.Join(toolkit, "nvlink"), filepath.Join(toolkit, "nvlink"): os.Args[0]} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, dir := range []string{toolkit, other} {
+		if err := os.WriteFile(filepath.Join(dir, "ptxas"+tool.Exe), nil, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PTXAS", "")
+	t.Setenv("PATH", other)
+	called := os.Args[0]
+	t.Cleanup(func() { os.Args[0] = called })
+	for program, want := range map[string]string{filepath.Join(toolkit, "nvlink"): toolkit, filepath.Join(sandbox, "nvlink"): toolkit, filepath.Join(shim, "nvlink"): other, "nvlink": other} {
+		os.Args[0] = program
+		if path, err := new(linkJob).findPtxas(); err != nil || path != filepath.Join(want, "ptxas"+tool.Exe) {
+			t.Errorf("%s: %s, %v", program, path, err)
 		}
 	}
 }
