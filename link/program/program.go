@@ -39,9 +39,9 @@ type Program struct {
 	numbers *lineNumbers // those in Piece.Lines, after Optimize
 }
 
-// Options are what the command line says of an output.
+// Options are those of package link that the output depends on.
 type Options struct {
-	Host                  object.Host // of all inputs, as far as it is known, for the record of the output
+	Host                  object.Host // of all inputs, as far as it is known; for the record of the output
 	StripDebug, KeepLines bool
 	Jobs                  int
 }
