@@ -129,19 +129,22 @@ func (j *linkJob) besideCompiler() (dirs []string) {
 	if plugin := j.opts.String("plugin"); filepath.Base(filepath.Dir(plugin)) == "lib" {
 		dirs = append(dirs, filepath.Join(filepath.Dir(plugin), "..", "bin"))
 	}
-	return append(dirs, calledIn()...)
+	if names := calledBy(); len(names) > 0 {
+		dirs = append(dirs, filepath.Dir(names[0]))
+	}
+	return dirs
 }
 
-// calledIn returns the directories that this program was called in: that of its path, and of each file on the way if
-// that is a symbolic link. There are none if it was called by a name to look up on PATH.
-func calledIn() (dirs []string) {
+// calledBy returns the path that this program was called by and, if that is a symbolic link, each path on the way to
+// the program. There are none if it was called by a name to look up on PATH.
+func calledBy() (paths []string) {
 	path := os.Args[0]
 	if filepath.Base(path) == path {
 		return nil
 	}
 	path, err := filepath.Abs(path)
-	for err == nil && len(dirs) < 40 { // as many as systems follow
-		dirs = append(dirs, filepath.Dir(path))
+	for err == nil && len(paths) < 40 { // as many as systems follow
+		paths = append(paths, path)
 		var to string
 		if to, err = os.Readlink(path); filepath.IsAbs(to) {
 			path = to
@@ -149,7 +152,7 @@ func calledIn() (dirs []string) {
 			path = filepath.Join(filepath.Dir(path), to)
 		}
 	}
-	return dirs
+	return paths
 }
 
 // rustLinkerCommand is linking for rustc.

@@ -307,16 +307,17 @@ func (c *command) deviceFiles(dirs []string) (files []dlink.File) {
 	return files
 }
 
-// findPtxas finds the ptxas of the toolkit that this program links in: $PTXAS, else the one beside this
-// program if it was called by its path (Bazel's rules_cuda calls it by a link to the toolkit's, without PATH);
-// else the one on PATH, where nvcc puts its own directory first. If nvcc is called by a relative path, so is
-// that directory, which package exec refuses only to be safe.
+// findPtxas finds the ptxas of the toolkit that this program links in: $PTXAS, else the one beside the nvlink
+// that it was called as by its path (Bazel's rules_cuda calls a link to the toolkit's, without PATH); else the
+// one on PATH, where nvcc puts its own directory first. If nvcc is called by a relative path, so is that
+// directory, which package exec refuses only to be safe.
 func (j *linkJob) findPtxas() (string, error) {
 	if os.Getenv("PTXAS") != "" {
 		return j.assembler.Find("")
 	}
-	for _, dir := range calledIn() {
-		if path := filepath.Join(dir, "ptxas"+tool.Exe); tool.IsProgram(path) {
+	for _, name := range calledBy() {
+		dir, base := filepath.Split(name)
+		if path := filepath.Join(dir, "ptxas"+tool.Exe); base == "nvlink"+tool.Exe && tool.IsProgram(path) {
 			return path, nil
 		}
 	}

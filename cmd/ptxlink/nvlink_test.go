@@ -24,25 +24,27 @@ func TestCalledAs(t *testing.T) {
 	}
 }
 
-// TestPtxasBeside calls ptxlink in nvlink's place. Called by its path, it runs the ptxas beside it or beside the link
-// that this path leads to, not the one on PATH, which may be of another toolkit.
+// TestPtxasBeside calls ptxlink in nvlink's place. Called by its path, it runs the ptxas beside that nvlink, or beside the
+// one that this leads to, and not the one on PATH or beside ptxlink, which may be of another toolkit.
 func TestPtxasBeside(t *testing.T) {
-	toolkit, other, shim, sandbox := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
-	for link, to := range map[string]string{filepath.Join(sandbox, "nvlink"): filepath.Join(toolkit, "nvlink"), filepath.Join(toolkit, "nvlink"): os.Args[0]} {
-		if err := os.Symlink(to, link); err != nil {
-			t.Skip(err)
-		}
-	}
-	for _, dir := range []string{toolkit, other} {
+	toolkit, other, shim, sandbox, own := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	for _, dir := range []string{toolkit, other, own} {
 		if err := os.WriteFile(filepath.Join(dir, "ptxas"+tool.Exe), nil, 0o777); err != nil {
 			t.Fatal(err)
+		}
+	}
+	nvlink := func(dir string) string { return filepath.Join(dir, "nvlink"+tool.Exe) }
+	ptxlink := filepath.Join(own, "ptxlink"+tool.Exe)
+	for link, to := range map[string]string{nvlink(sandbox): nvlink(toolkit), nvlink(toolkit): ptxlink, nvlink(shim): ptxlink} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
 		}
 	}
 	t.Setenv("PTXAS", "")
 	t.Setenv("PATH", other)
 	called := os.Args[0]
 	t.Cleanup(func() { os.Args[0] = called })
-	for program, want := range map[string]string{filepath.Join(toolkit, "nvlink"): toolkit, filepath.Join(sandbox, "nvlink"): toolkit, filepath.Join(shim, "nvlink"): other, "nvlink": other} {
+	for program, want := range map[string]string{nvlink(toolkit): toolkit, nvlink(sandbox): toolkit, nvlink(shim): other, "nvlink": other, ptxlink: other} {
 		os.Args[0] = program
 		if path, err := new(linkJob).findPtxas(); err != nil || path != filepath.Join(want, "ptxas"+tool.Exe) {
 			t.Errorf("%s: %s, %v", program, path, err)
