@@ -46,14 +46,15 @@ func IsOptiXIR(data []byte) bool {
 func (op *opener) bareLTOIR(data []byte, p place) {
 	b, ok := span(data, 26, 2)
 	p.need(ok, 0, "LTO-IR is cut short in its header")
-	if op.list != nil {
-		p.Target = fmt.Sprintf("sm_%d", le.Uint16(b)/10)
-	}
-	if op.list == nil && IsOptiXIR(data) {
-		op.none(optixIR, p.Target, p)
+	target := fmt.Sprintf("sm_%d", le.Uint16(b)/10)
+	switch {
+	case op.list != nil:
+		p.Target = target
+	case IsOptiXIR(data):
+		op.none(optixIR, target, p)
 		return
 	}
-	op.offer(LTOIR, p.Target, p, whole(data))
+	op.offer(LTOIR, target, p, whole(data))
 }
 
 // aloneInFatbin returns a fatbin with one entry.
