@@ -18,14 +18,15 @@ import (
 // DebugSections holds the debug sections of the inputs, and the meaning of every
 // name in them.
 type DebugSections struct {
+	LookedUp []resolve.LocalName // the names inside functions among them
+
 	t     *resolve.Table
 	files []int32 // inputs whose sections are kept, in order
 	// verbatim is the input whose sections are copied unchanged; -1 if there is none.
 	verbatim int32
 	// lines is set if only the names of inlined functions are kept.
-	lines    bool
-	names    map[int32][]debugName // of each file, by number (ptx.Module.SectionNames)
-	LookedUp []resolve.LocalName   // the names inside functions among them
+	lines bool
+	names map[int32][]debugName // of each file, by number (ptx.Module.SectionNames)
 	// others finds names of LookedUp that are not among those of their own file.
 	others map[resolve.LocalName]int32
 
