@@ -60,7 +60,8 @@ func isArch(word string) bool {
 	return strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_")
 }
 
-// MergeHeaders returns the header of the output.
+// MergeHeaders returns the header of an output with something of each file. version is that which the command line
+// asks for, such as "7.8", or empty.
 func MergeHeaders(files []*object.File, addressSize int, version string, log *diag.Log) Header {
 	h := Header{versionFile: files[0], AddressSize: addressSize}
 	for _, f := range files {

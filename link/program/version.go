@@ -16,7 +16,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// ParseVersion reads Options.Version. That of the empty string is zero.
+// ParseVersion reads a version that the command line asks for, such as "7.8". That of the empty string is zero.
+// The error is a *diag.Message.
 func ParseVersion(text string) (v ptx.Version, err error) {
 	if text == "" {
 		return v, nil
