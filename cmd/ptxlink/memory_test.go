@@ -110,7 +110,8 @@ func TestPeakMemoryInlined(t *testing.T) {
 }
 
 // TestPeakMemoryWeak compares large weak functions of many modules, which differ in the
-// names of their labels, so that their code must be read.
+// names of their labels, so that their code must be read. On a busy machine the collector comes
+// late: without it, the peak is 20 times the texts; with new memory for each function, 36 and more.
 func TestPeakMemoryWeak(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-o", filepath.Join(dir, "out.ptx")}
@@ -126,7 +127,7 @@ func TestPeakMemoryWeak(t *testing.T) {
 	}
 	peak, said, err := runForPeak(t, exec.Command("ptxlink", args...))
 	t.Logf("peak %d MB for %d MB", peak>>20, size>>20)
-	if err != nil || peak > 16*int64(size) {
+	if err != nil || peak > 24*int64(size) {
 		t.Errorf("peak %d MB for texts of %d MB: %v %s", peak>>20, size>>20, err, said)
 	}
 }
