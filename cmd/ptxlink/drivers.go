@@ -135,8 +135,8 @@ func (j *linkJob) besideCompiler() (dirs []string) {
 	return dirs
 }
 
-// calledBy returns the path that this program was called by and, if that is a symbolic link, each path on the way to
-// the program. There are none if it was called by a name to look up on PATH.
+// calledBy returns the path that this program was called by and, where that is a symbolic link, each path that the
+// links lead through. It returns nothing if the program was found on PATH.
 func calledBy() (paths []string) {
 	path := os.Args[0]
 	if filepath.Base(path) == path {
@@ -145,12 +145,12 @@ func calledBy() (paths []string) {
 	path, err := filepath.Abs(path)
 	for err == nil && len(paths) < 40 { // as many as systems follow
 		paths = append(paths, path)
-		var to string
-		if to, err = os.Readlink(path); filepath.IsAbs(to) {
-			path = to
-		} else {
-			path = filepath.Join(filepath.Dir(path), to)
+		dir, to := filepath.Dir(path), ""
+		if to, err = os.Readlink(path); err == nil && !filepath.IsAbs(to) { // it starts from the real directory
+			dir, err = filepath.EvalSymlinks(dir)
+			to = filepath.Join(dir, to)
 		}
+		path = to
 	}
 	return paths
 }

@@ -35,7 +35,13 @@ func TestPtxasBeside(t *testing.T) {
 	}
 	nvlink := func(dir string) string { return filepath.Join(dir, "nvlink"+tool.Exe) }
 	ptxlink := filepath.Join(own, "ptxlink"+tool.Exe)
-	for link, to := range map[string]string{nvlink(sandbox): nvlink(toolkit), nvlink(toolkit): ptxlink, nvlink(shim): ptxlink} {
+	// A relative link in a directory that is itself a link.
+	aliased, alias := t.TempDir(), filepath.Join(t.TempDir(), "bin")
+	relative, err := filepath.Rel(aliased, nvlink(toolkit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{nvlink(sandbox): nvlink(toolkit), nvlink(toolkit): ptxlink, nvlink(shim): ptxlink, nvlink(aliased): relative, alias: aliased} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
 		}
@@ -44,7 +50,7 @@ func TestPtxasBeside(t *testing.T) {
 	t.Setenv("PATH", other)
 	called := os.Args[0]
 	t.Cleanup(func() { os.Args[0] = called })
-	for program, want := range map[string]string{nvlink(toolkit): toolkit, nvlink(sandbox): toolkit, nvlink(shim): other, "nvlink": other, ptxlink: other} {
+	for program, want := range map[string]string{nvlink(toolkit): toolkit, nvlink(sandbox): toolkit, nvlink(alias): toolkit, nvlink(shim): other, "nvlink": other, ptxlink: other} {
 		os.Args[0] = program
 		if path, err := new(linkJob).findPtxas(); err != nil || path != filepath.Join(want, "ptxas"+tool.Exe) {
 			t.Errorf("%s: %s, %v", program, path, err)
