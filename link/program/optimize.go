@@ -26,8 +26,8 @@ type Changes struct {
 	bodies []*optimize.Changed // by Program.Bodies
 }
 
-// Optimize changes the functions of a program. sections are those that New got. The error is that of a
-// context that has ended, a pattern that is none, or a Message about inputs with too many lines.
+// Optimize runs the optimiser on the functions of a program. sections are those that New got. The error is that
+// of the context, of an invalid pattern in o, or a *diag.Message if the inputs have too many lines.
 func (p *Program) Optimize(ctx context.Context, sections *DebugSections, o optimize.Options) (*optimize.Result, error) {
 	numbers, err := newLineNumbers(p.Table.Files, o.Spelling)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *Program) readFunctions(ctx context.Context, of *optimize.Program, scope
 		}
 		size += piece.Size()
 	}
-	parallel.Each(ctx, len(groups), p.jobs, func(int) string { return "reading functions" }, func(g int) {
+	parallel.Each(ctx, len(groups), p.options.Jobs, func(int) string { return "reading functions" }, func(g int) {
 		size := 0
 		for _, i := range groups[g] {
 			size += p.pieces[p.firstBody+i].Size() + 1

@@ -25,10 +25,11 @@ func (p *Program) Text() ([]byte, *emit.LineMap) {
 	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
 }
 
-// Write writes the output straight from the inputs. done is called with each input that is no longer needed.
-// Unless Options.Jobs is 1, it calls w.Write in another goroutine, one call at a time.
+// Write writes the output without building it in memory. After the pieces of an input it calls done with that
+// input, of which other pieces may follow later. Unless Options.Jobs is 1, it calls w.Write in another goroutine,
+// one call at a time.
 func (p *Program) Write(w io.Writer, done func(src *diag.Source)) (err error) {
-	out := newOutput(w, parallel.Jobs(p.jobs, p.size < block))
+	out := newOutput(w, parallel.Jobs(p.options.Jobs, p.size < block))
 	defer func() { err = out.close() }() // also if a text can no longer be read
 	for i := range p.pieces {
 		p.pieces[i].Write(out)

@@ -1,6 +1,6 @@
 // Package program, of use to this module only, decides the output of a link as a value: its
 // header, the order of its contents, every piece, and what package optimize makes of its
-// functions. Package link describes it; nothing else knows what the output consists of.
+// functions. Package link describes it for its callers.
 package program
 
 import (
@@ -29,9 +29,9 @@ type Program struct {
 	// Changes are those of Optimize; nil without it.
 	Changes *Changes
 
-	jobs   int // Options.Jobs
-	pieces emit.Pieces
-	size   int // bytes of the output
+	options Options
+	pieces  emit.Pieces
+	size    int // bytes of the output
 	// pieces has those of Externs from firstExtern, those of prototypes from
 	// firstPrototype, and those of Bodies from firstBody.
 	firstExtern, firstPrototype, firstBody int
@@ -51,7 +51,6 @@ const prototypeEnd = ";\n"
 // planner decides every byte of a program.
 type planner struct {
 	*Program
-	options  Options
 	log      *diag.Log
 	sections *DebugSections
 	lines    *lineTable
@@ -75,8 +74,8 @@ type planner struct {
 // ptxas requires every name to be declared before it is used, and accepts no
 // declaration after the definition.
 func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, sections *DebugSections, o Options, log *diag.Log) (*Program, error) {
-	p := &Program{Table: t, Names: names, Header: h, jobs: o.Jobs}
-	pl := &planner{Program: p, options: o, log: log, sections: sections, aligns: abicheck.NewParamAlignments(t)}
+	p := &Program{Table: t, Names: names, Header: h, options: o}
+	pl := &planner{Program: p, log: log, sections: sections, aligns: abicheck.NewParamAlignments(t)}
 	pl.lines = newLineTable(t, sections, o, log)
 	debug, err := sections.merge(ctx, names, pl.lines, o.Jobs, log)
 	if err != nil {
