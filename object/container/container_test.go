@@ -325,8 +325,8 @@ func TestRefused(t *testing.T) {
 		{put(anonymous, uint16(1), uint16(0x8664), [24]byte{}), 0, "f: this is an object of cl /GL for x86_64, not PTX"},
 		{put("MZ", make([]byte, 0x3e)), 0, "f: this is host code, not PTX"},
 		{[]byte("\xcf\xfa\xed\xfe"), 0, "f: this is a Mach-O file, not PTX"},
-		{append([]byte("\xed\x43\x4e\x7f\x01\x36\x02\x30"), make([]byte, 20)...), 0, "f: this is LTO-IR for sm_0, not PTX"}, // of NVRTC 11.8
-		{[]byte("\xed\x43\x4e\x7f\x01\x43\x02\x83\x03\x02\x07"), 0, "f: LTO-IR is cut short in its header"},                 // written as a C string
+		{[]byte("\xed\x43\x4e\x7f\x01\x36\x02\x30\x03\x01\x07\x00\x18\x00\x01\x00\x28\x00\x00\x00\x2c\x00\x00\x00\x01\x00\x20\x03"), 0, "f: this is LTO-IR for sm_80, not PTX"}, // of NVRTC 11.8
+		{[]byte("\xed\x43\x4e\x7f\x01\x43\x02\x83\x03\x02\x07"), 0, "f: LTO-IR is cut short in its header"},                                                                     // written as a C string
 		{lying, 0, "f: at byte 0x60: 83 bytes of LZ4 data cannot be the 1099511627776 bytes that the header says"},
 		{forms()["fatbin"][:100], 0, "f: fatbin has"},
 		{forms()["gnu"][:100], 0, "f: at byte 0x48: archive is cut short in the header of a member"},
