@@ -57,11 +57,11 @@ func TestUnreadableInput(t *testing.T) {
 // TestEmbedding links and assembles with the public API only.
 func TestEmbedding(t *testing.T) {
 	r := mustLink(t, link.Options{Inputs: texts(top + ".visible .entry k () {\n\tfrob;\n}\n")})
-	_, messages, err := ptxas.Assemble(context.Background(), ptxas.Options{Path: oracles.Require(t, "ptxas"), Arch: "sm_75"}, r.PTX, r.Lines)
-	if !errors.Is(err, ptxas.ErrRejected) || len(messages) == 0 {
-		t.Fatalf("%v, %v", messages, err)
+	_, err := ptxas.Build{Options: ptxas.Options{Path: oracles.Require(t, "ptxas"), Arch: "sm_75"}}.Cubin(context.Background(), r)
+	if !errors.Is(err, ptxas.ErrRejected) || len(r.Messages) == 0 {
+		t.Fatalf("%v, %v", r.Messages, err)
 	}
-	var first *link.Message = messages[0]
+	var first *link.Message = r.Messages[0]
 	if file, line, _ := first.Place.Position(); file != "a.ptx" || line != 5 {
 		t.Errorf("%s: %s", first.Place, first.Text)
 	}

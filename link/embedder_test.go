@@ -23,7 +23,6 @@ import (
 	"ptxlink/abicheck"
 	"ptxlink/abicheck/ctype"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/libdevice"
 	"ptxlink/link/pack"
 	"ptxlink/link/ptxas"
@@ -33,13 +32,6 @@ import (
 )
 
 const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
-
-// lines is an Origin that the program implements itself.
-type lines struct{}
-
-func (lines) Origin(line int) (link.Place, bool) {
-	return diag.InFile("gen.cu", line*10, 2), true
-}
 
 func show(messages []*link.Message) {
 	for _, m := range messages {
@@ -71,11 +63,12 @@ func main() {
 		file, line, column := s.Place().Position()
 		fmt.Println(s.Name, file, line, column)
 	}
-	for _, origin := range []ptxas.Origin{r.Lines, lines{}, nil} {
-		_, messages, err := ptxas.Assemble(ctx, ptxas.Options{Path: os.Args[1], Arch: "sm_75"}, r.PTX, origin)
-		fmt.Println(err)
-		show(messages)
-		link.WriteMessages(os.Stdout, messages, link.Style{})
+	for _, lines := range []*link.LineMap{r.Lines, nil} {
+		linked := &link.Result{PTX: r.PTX, Lines: lines, Target: r.Target}
+		_, err := ptxas.Build{Options: ptxas.Options{Path: os.Args[1]}, Mode: ptxas.Whole}.Cubin(ctx, linked)
+		fmt.Println(errors.Is(err, ptxas.ErrRejected))
+		show(linked.Messages)
+		link.WriteMessages(os.Stdout, linked.Messages, link.Style{})
 	}
 	p, err := pack.Make(ctx, pack.Options{Inputs: []link.Input{{Name: "none.ptx", Text: []byte(top)}}})
 	if err != nil {
@@ -145,19 +138,12 @@ a.ptx:5:16: note: first defined here
 help: rename one of the two, or drop .visible from one so that it stays in its module; Options.DedupeIdentical keeps one of two identical functions
 k a.ptx 4 17
 f a.ptx 5 16
-ptxas did not accept the module
+true
 error "ptxas-error" a.ptx:5:1 [74+28] ptxas: Bad \x1b[31m thing; help ""
 a.ptx:5:1: error: ptxas: Bad \x1b[31m thing [ptxas-error]
     5 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-ptxas did not accept the module
-error "ptxas-error" gen.cu:120:2 [0+0] ptxas: Bad \x1b[31m thing; help ""
-  <linked module>:12:1 ptxas read this line
-gen.cu:120:2: error: ptxas: Bad \x1b[31m thing [ptxas-error]
-<linked module>:12:1: note: ptxas read this line
-   12 | .visible .func f () { ret; }
-      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-ptxas did not accept the module
+true
 error "ptxas-error" :0:0 [0+0] ptxas: Bad \x1b[31m thing; help ""
   <linked module>:12:1 ptxas read this line
 ptxlink: error: ptxas: Bad \x1b[31m thing [ptxas-error]

@@ -160,7 +160,7 @@ func partFile(pattern string, i int) string {
 // cut returns the files of --emit-parts.
 func (j *linkJob) cut(result *link.Result) (files []outfile.File, err error) {
 	defer j.timed("partition", time.Now())
-	parts, err := j.assembler.Cut(result.PTX, result.Lines, j.assembler.Parts)
+	parts, err := j.assembler.Cut(result, j.assembler.Parts)
 	if err != nil {
 		return nil, &exitError{exitLink, err}
 	}

@@ -55,8 +55,11 @@ func (l Pieces) Map(output []byte, place func(number int32) (diag.Place, bool)) 
 }
 
 // Origin returns where a line (1-based) of the output comes from. ok is false for
-// lines that the linker wrote itself.
+// lines that the linker wrote itself, and if m is nil.
 func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
+	if m == nil {
+		return diag.Place{}, false
+	}
 	span := m.out.LineSpan(line)
 	if span == (diag.Span{}) {
 		return diag.Place{}, false

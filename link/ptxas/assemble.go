@@ -51,9 +51,9 @@ type Options struct {
 	Cache *Cache
 }
 
-// Origin maps a line of the module to the input line it came from. ok is false for a
-// line that comes from no input. *link.LineMap implements it.
-type Origin interface {
+// origin maps a line of the module to the input line it came from. ok is false for a
+// line that comes from no input.
+type origin interface {
 	Origin(line int) (place link.Place, ok bool)
 }
 
@@ -64,29 +64,11 @@ var ErrRejected = errors.New("ptxas did not accept the module")
 // writes its command line into the cubin.
 const inputName, outputName = "linked.ptx", "linked.cubin"
 
-// Assemble assembles a linked module to a cubin. It returns the messages of ptxas,
-// with input lines; there may be messages without an error. An error other than
-// ErrRejected means that ptxas could not be run.
-func Assemble(ctx context.Context, o Options, text []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
-	log := diag.Log{Spelling: o.Spelling}
-	cubin, err = assemble(ctx, o, text, origin, &log)
-	o.Cache.Finish(&log)
-	return cubin, explained(&log), err
-}
-
-func assemble(ctx context.Context, o Options, text []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
-	t := newTeller(o, text, origin)
-	if err := t.check(log); err != nil {
-		return nil, err
-	}
-	return t.assemble(ctx, t.single(log, ""), log)
-}
-
 // teller reports what ptxas says about a linked module.
 type teller struct {
 	Options
 	linked *diag.Source
-	origin Origin
+	origin origin
 	// program returns the linked module with its graph, or why ptxlink cannot read it.
 	program func() (*partition.Program, *ptx.Error)
 	slots   slots
@@ -104,8 +86,8 @@ type teller struct {
 // linkedName stands for the linked module in messages if no file has it.
 const linkedName = "<linked module>"
 
-func newTeller(o Options, text []byte, origin Origin) *teller {
-	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: origin, spills: map[string]Spills{}}
+func newTeller(o Options, text []byte, lines origin) *teller {
+	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: lines, spills: map[string]Spills{}}
 	t.program = sync.OnceValues(func() (*partition.Program, *ptx.Error) {
 		m, err := ptx.Parse(t.linked)
 		if err != nil {

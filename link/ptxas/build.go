@@ -80,17 +80,6 @@ type Target struct {
 	Warnings []*link.Message
 }
 
-// Assemble assembles a linked module to a cubin. It returns messages with input lines;
-// there may be messages without an error. An error other than ErrRejected means that a
-// program could not be run.
-func (b Build) Assemble(ctx context.Context, text []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
-	log := diag.Log{Spelling: b.Spelling}
-	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
-	output, err := b.assemble(ctx, text, origin, &log)
-	b.Cache.Finish(&log)
-	return output.Cubin, explained(&log), err
-}
-
 // Output is a finished cubin.
 type Output struct {
 	Cubin  []byte
@@ -98,10 +87,11 @@ type Output struct {
 	Way    string  // with Auto, what was chosen and why: "whole program: ..."
 }
 
-// AssembleAll assembles linked modules for several GPUs. For each it sets the options
-// Arch, Debug, LineInfo and Modules. Jobs limits the runs of ptxas for all of them. The
+// AssembleAll assembles linked modules, each for its GPU. It sets the options Arch and Modules,
+// and Debug and LineInfo where a module has them. Jobs limits the runs of ptxas for all of them. The
 // names of intermediate files begin with the GPU if there is more than one. AssembleAll
-// returns one output for each target, and messages and errors as Assemble does.
+// returns one output for each target, and messages with input lines; there may be messages without an
+// error. An error other than ErrRejected means that a program could not be run.
 func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Output, messages []*link.Message, err error) {
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	outputs, saved := make([]Output, len(targets)), make([][]func(), len(targets))
@@ -136,7 +126,8 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 
 // of returns the way from a target to its cubin.
 func (b Build) of(t Target) Build {
-	b.Arch, b.Debug, b.LineInfo, b.Modules = t.Arch, t.Result.Debug, t.Result.LineInfo, t.Result.Modules
+	b.Arch, b.Modules = t.Arch, t.Result.Modules
+	b.Debug, b.LineInfo = b.Debug || t.Result.Debug, b.LineInfo || t.Result.LineInfo
 	if len(t.Cubins) > 0 {
 		b.Cubins, b.Mode = t.Cubins, Separate
 	}
@@ -194,8 +185,8 @@ func (s slots) with(ctx context.Context, work func() error) error {
 	return work()
 }
 
-func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) (o Output, err error) {
-	t := newTeller(b.Options, text, origin)
+func (b Build) assemble(ctx context.Context, text []byte, lines origin, log *diag.Log) (o Output, err error) {
+	t := newTeller(b.Options, text, lines)
 	t.slots = b.slots
 	if b.Temporary != nil && b.SavedAs != "" {
 		t.linked.Name = b.SavedAs + b.prefix + inputName
@@ -321,8 +312,8 @@ func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, er
 // assemble them. It returns exactly that many modules, the last of which may be empty;
 // with 0, as many as Separate would choose. An error is a message about what cannot be
 // cut.
-func (o Options) Cut(text []byte, origin Origin, parts int) (list [][]byte, err error) {
-	t := newTeller(o, text, origin)
+func (o Options) Cut(r *link.Result, parts int) (list [][]byte, err error) {
+	t := newTeller(o, r.PTX, r.Lines)
 	t.linked.Name = inputName
 	p, perr := t.program()
 	if perr != nil {
@@ -344,10 +335,8 @@ func (o Options) Cut(text []byte, origin Origin, parts int) (list [][]byte, err 
 
 // unit returns the name of the input that a place of the linked module comes from.
 func (t *teller) unit(off int32) string {
-	if t.origin != nil {
-		if place, ok := t.origin.Origin(t.linked.Line(off)); ok {
-			return place.File()
-		}
+	if place, ok := t.origin.Origin(t.linked.Line(off)); ok {
+		return place.File()
 	}
 	return ""
 }

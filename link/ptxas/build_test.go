@@ -54,7 +54,7 @@ func TestModes(t *testing.T) {
 				b.Path, b.Arch, b.LineInfo = oracles.Require(t, tool[0]), oracles.GPU(linked.Target), linked.LineInfo
 				assemble := func(mode Mode, parts int) *contents {
 					b.Mode, b.Parts = mode, parts
-					cubin, messages, err := b.Assemble(t.Context(), linked.PTX, linked.Lines)
+					outputs, messages, err := b.AssembleAll(t.Context(), []Target{{Arch: b.Arch, Result: linked}})
 					if strings.Contains(fmt.Sprint(messages), "Internal error: reference to deleted") {
 						t.Logf("%d parts: nvlink fails, as it does for some modules of nvcc: %v", parts, messages)
 						return nil
@@ -62,7 +62,7 @@ func TestModes(t *testing.T) {
 					if err != nil {
 						t.Fatalf("mode %d, %d parts: %v, %v", mode, parts, err, messages)
 					}
-					return read(t, cubin)
+					return read(t, outputs[0].Cubin)
 				}
 				whole, separate := assemble(Whole, 0), assemble(Separate, 1)
 				if d := cmp.Diff(whole.objects, separate.objects); d != "" {
@@ -142,7 +142,7 @@ func TestPartMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := Build{Options: Options{Path: oracles.Require(t, "ptxas"), Arch: "sm_80"}, Nvlink: oracles.Require(t, "nvlink"), Mode: Separate, Parts: 3}
-	_, messages, err := b.Assemble(t.Context(), linked.PTX, linked.Lines)
+	_, messages, err := b.AssembleAll(t.Context(), []Target{{Arch: "sm_80", Result: linked}})
 	if !errors.Is(err, ErrRejected) {
 		t.Fatal(err)
 	}

@@ -76,13 +76,13 @@ func TestCommands(t *testing.T) {
 				commands = append(commands, "-c")
 			}
 		}}
-		_, messages, err := b.Assemble(t.Context(), []byte(test.text), nil)
+		_, messages, err := b.AssembleAll(t.Context(), []Target{{Arch: "sm_80", Result: &link.Result{PTX: []byte(test.text)}}})
 		if got := strings.Join(commands, " "); got != test.want || err != nil {
 			t.Errorf("%s: %s, want %s; %v, %v", test.what, got, test.want, messages, err)
 		}
 	}
 	b := Build{Options: Options{Path: "ptxas"}, Nvlink: "nvlink"}
-	if _, _, err := b.Assemble(t.Context(), []byte(module(64)), nil); err == nil || err.Error() != "ptxas needs the name of a GPU, such as sm_80" {
+	if _, _, err := b.AssembleAll(t.Context(), []Target{{Result: &link.Result{PTX: []byte(module(64))}}}); err == nil || err.Error() != "ptxas needs the name of a GPU, such as sm_80" {
 		t.Errorf("without a GPU: %v", err)
 	}
 }

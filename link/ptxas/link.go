@@ -109,13 +109,14 @@ func (b Build) lowerer(ctx context.Context, arch string) (l *Lowerer, err error)
 
 // target assembles a target, and adds the messages to its result.
 func (b Build) target(ctx context.Context, t Target) (cubin []byte, err error) {
-	r, debug, lines := t.Result, b.Debug, b.LineInfo
-	b = b.of(t)
-	b.Debug, b.LineInfo = b.Debug || debug, b.LineInfo || lines
-	cubin, messages, err := b.Assemble(ctx, r.PTX, r.Lines)
+	outputs, messages, err := b.AssembleAll(ctx, []Target{t})
+	r := t.Result
 	r.Messages = append(r.Messages, messages...)
 	if errors.Is(err, ErrRejected) {
 		return nil, errors.Join(&link.Errors{Messages: r.Messages}, ErrRejected)
 	}
-	return cubin, err
+	if err != nil {
+		return nil, err
+	}
+	return outputs[0].Cubin, nil
 }

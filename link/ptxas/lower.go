@@ -18,6 +18,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/tool"
+	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -172,7 +173,8 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 	gpu, _ := object.ParseGPU(l.Arch)
 	// What the cache has to report is left to Finish, which reports it once.
 	log := diag.Log{Spelling: o.Spelling}
-	cubin, err := assemble(ctx, o, object.EmptyModule(gpu), nil, &log)
+	text := object.EmptyModule(gpu)
+	cubin, err := newTeller(o, text, (*link.LineMap)(nil)).assemble(ctx, unit{text: text}, &log)
 	if messages := explained(&log); errors.Is(err, ErrRejected) && len(messages) > 0 {
 		return messages[0]
 	}

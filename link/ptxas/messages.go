@@ -109,7 +109,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 
 // message places one message. number is a line of the linked module, or 0.
 func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Message {
-	place, mapped := t.place(number)
+	place, mapped := t.origin.Origin(number)
 	if mapped {
 		place.Span = narrow(place.Source, place.Span, text)
 	}
@@ -141,19 +141,6 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 		m.Note(diag.Place{}, fmt.Sprintf("this is line %d of %s, the linked module", number, t.linked.Name))
 	}
 	return m
-}
-
-// place returns the place in an input that a line of the linked module comes from.
-// mapped is false if there is none, or its text is unknown.
-func (t *teller) place(number int) (place diag.Place, mapped bool) {
-	if number <= 0 || t.origin == nil {
-		return diag.Place{}, false
-	}
-	place, ok := t.origin.Origin(number)
-	if !ok {
-		return diag.Place{}, false
-	}
-	return place, place.Source != nil && place.Source.Text != nil // otherwise a caller created it
 }
 
 var quoted = lazy.Regexp(`'([^']+)'`)

@@ -93,11 +93,11 @@ func linkSeparately(t *testing.T, ptxas, nvlink, arch string, inputs []string) [
 		if err != nil {
 			t.Fatal(err)
 		}
-		cubin, messages, err := Assemble(t.Context(), Options{Path: ptxas, Arch: arch, Compile: true}, text, nil)
+		outputs, messages, err := Build{Options: Options{Path: ptxas, Compile: true}}.AssembleAll(t.Context(), []Target{{Arch: arch, Result: &link.Result{PTX: text}}})
 		if err != nil {
 			t.Fatal(err, messages)
 		}
-		cubins = append(cubins, cubin)
+		cubins = append(cubins, outputs[0].Cubin)
 	}
 	return runNvlink(t, nvlink, arch, cubins)
 }
