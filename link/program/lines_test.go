@@ -1,4 +1,4 @@
-package link_test
+package program_test
 
 import (
 	"slices"
@@ -7,6 +7,17 @@ import (
 
 	"ptxlink/link"
 )
+
+const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
+
+func mustLink(t *testing.T, o link.Options) *link.Result {
+	t.Helper()
+	r, err := link.Link(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
 
 // TestFileTable links modules with .file lines that ptxas does not take as they are: the table of
 // the output has the files that lines may refer to, by input and then by index.
