@@ -100,61 +100,84 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, err
 	}
-	prototypes, params, needs := prototypesOf(f), paramsOf(f, c.Data), needsOf(f, c.Data)
-	sizes, refs := map[string]int64{}, refsIn(f, c.Data, symbols)
-	bound := refs.bound()
+	r := symbolReader{
+		File: f, sizes: map[string]int64{}, prototypes: prototypesOf(f), params: paramsOf(f, c.Data), needs: needsOf(f, c.Data), refs: refsIn(f, c.Data, symbols),
+	}
+	r.bound = r.refs.bound()
 	for _, s := range f.Sections {
-		sizes[s.Name] = int64(s.Size)
+		r.sizes[s.Name] = int64(s.Size)
 	}
 	for i, s := range symbols {
-		bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
-		reference := kind >= sttTexture && kind < sttObject
-		if s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
-			continue
+		if c, ok := r.symbol(uint32(i+1), s); ok { // Symbols leaves out the first
+			list = append(list, c)
 		}
-		c := CubinSymbol{Name: s.Name, Defined: s.Section != elf.SHN_UNDEF, Local: bind == elf.STB_LOCAL, Weak: bind == elf.STB_WEAK, Function: kind == elf.STT_FUNC, Size: int64(s.Size)}
-		c.Common = s.Section == elf.SHN_COMMON
-		// Texture, sampler and surface references are undefined where they are defined, too.
-		c.Defined, c.Weak = c.Defined || reference, c.Weak || reference || c.Common
-		c.Entry = c.Function && s.Other&kernel != 0
-		var section elf.SectionHeader
-		if i := int(s.Section); i < len(f.Sections) {
-			section = f.Sections[i].SectionHeader
-		}
-		space := spaceOf(section.Name)
-		if c.Function && s.Value != 0 || c.Local && (!c.Defined || !c.Function && space == "") {
-			continue // a copy in a kernel, or a name of ptxas's own
-		}
-		index := uint32(i + 1) // Symbols leaves out the first
-		if c.Bound = bound[s.Name]; c.Function && c.Defined && !c.Entry {
-			c.Uses = refs.names[s.Name]
-		}
-		if n, known := needs[index]; c.Function && c.Defined {
-			c.Registers, c.Frame, c.Stack = cmp.Or(n.registers, int(section.Info>>24)), n.frame, n.stack // sh_info has them up to sm_89
-			if !known {
-				c.Stack = -1
-			}
-			_, own := sizes[".text."+s.Name]
-			c.Alias = !own
-		}
-		if c.Entry {
-			c.Shared, c.Constant = sizes[".nv.shared."+s.Name], sizes[".nv.constant0."+s.Name]
-		}
-		if in := uint32(s.Section); c.Entry && c.Defined {
-			c.Params = params[in]
-			delete(params, in) // several names of one kernel would repeat them
-		}
-		if !c.Function {
-			c.Space, c.Initial = space, section.Name == ".nv.global.init"
-			if c.Common || reference {
-				c.Space = "global"
-			}
-		}
-		c.Prototype = prototypes[index]
-		c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
-		list = append(list, c)
 	}
 	return list, nil
+}
+
+// symbolReader reads the symbols of one cubin.
+type symbolReader struct {
+	*elf.File
+	sizes      map[string]int64 // of sections
+	prototypes map[uint32]string
+	params     map[uint32][]CubinParam // by section
+	needs      map[uint32]functionNeeds
+	refs       references
+	bound      map[string]bool
+}
+
+// symbol returns the symbol with an index; ok is false if it is none of the program.
+func (r *symbolReader) symbol(index uint32, s elf.Symbol) (c CubinSymbol, ok bool) {
+	bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
+	reference := kind >= sttTexture && kind < sttObject
+	if s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
+		return c, false
+	}
+	c = CubinSymbol{Name: s.Name, Local: bind == elf.STB_LOCAL, Function: kind == elf.STT_FUNC, Common: s.Section == elf.SHN_COMMON, Size: int64(s.Size)}
+	// Texture, sampler and surface references are undefined where they are defined, too.
+	c.Defined, c.Weak = s.Section != elf.SHN_UNDEF || reference, bind == elf.STB_WEAK || reference || c.Common
+	var section elf.SectionHeader
+	if i := int(s.Section); i < len(r.Sections) {
+		section = r.Sections[i].SectionHeader
+	}
+	space := spaceOf(section.Name)
+	if c.Function && s.Value != 0 || c.Local && (!c.Defined || !c.Function && space == "") {
+		return c, false // a copy in a kernel, or a name of ptxas's own
+	}
+	c.Bound, c.Prototype = r.bound[s.Name], r.prototypes[index]
+	c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
+	switch {
+	case c.Function:
+		if c.Entry = s.Other&kernel != 0; c.Entry {
+			c.Shared, c.Constant = r.sizes[".nv.shared."+s.Name], r.sizes[".nv.constant0."+s.Name]
+		}
+		if c.Defined {
+			r.function(&c, index, uint32(s.Section), section.Info)
+		}
+	case c.Common || reference:
+		c.Space = "global"
+	default:
+		c.Space = space
+	}
+	c.Initial = !c.Function && section.Name == ".nv.global.init"
+	return c, true
+}
+
+// function fills in what is known of a function that is defined in a section.
+func (r *symbolReader) function(c *CubinSymbol, index, section, info uint32) {
+	if c.Entry {
+		c.Params = r.params[section]
+		delete(r.params, section) // several names of one kernel would repeat them
+	} else {
+		c.Uses = r.refs.names[c.Name]
+	}
+	n, known := r.needs[index]
+	c.Registers, c.Frame, c.Stack = cmp.Or(n.registers, int(info>>24)), n.frame, n.stack // sh_info has them up to sm_89
+	if !known {
+		c.Stack = -1
+	}
+	_, own := r.sizes[".text."+c.Name]
+	c.Alias = !own
 }
 
 // references are the names that relocations of the code of each function refer to; those of
