@@ -31,6 +31,8 @@ GO ?= go
 FUZZTIME ?= 10m
 SEED ?= 1000
 RACE = ./link/diag ./object/... ./resolve/... ./abicheck/... ./link/...
+# These spend their time in other programs, or interpret one module after another.
+ALONE = TestDeclarations|TestEmbedder|TestMixedAlignments|TestDebugVerify|TestFoldRandom
 
 # urfave/cli's own manual pages come with a reader of Markdown that takes 0.5 ms at every
 # start. ptxlink makes its pages without it.
@@ -53,7 +55,7 @@ test: oracles
 test-all: FORCE
 	internal/oracles/fetch.sh --compilers
 	$(GO) run ./internal/gotest -timeout 30m ./...
-	CGO_ENABLED=1 $(GO) test -timeout 30m -race -short $(RACE)
+	CGO_ENABLED=1 $(GO) test -timeout 30m -race -short -skip '$(ALONE)' $(RACE)
 
 test-arm64: oracles
 	GOARCH=arm64 $(GO) test -timeout 2h -short $(RACE)
