@@ -15,3 +15,15 @@ func As[E any](read func()) (err E) {
 	read()
 	return err
 }
+
+// Value is As for a function that returns a value.
+func Value[E interface {
+	comparable
+	error
+}, V any](read func() V) (v V, err error) {
+	var none E
+	if fault := As[E](func() { v = read() }); fault != none {
+		return v, fault
+	}
+	return v, nil
+}

@@ -14,6 +14,12 @@ func TestAs(t *testing.T) {
 	if got := As[*fs.PathError](func() {}); got != nil {
 		t.Errorf("%v without a panic", got)
 	}
+	if got, err := Value[*fs.PathError](func() int { return 1 }); got != 1 || err != nil {
+		t.Errorf("%d and %v without a panic", got, err)
+	}
+	if got, err := Value[*fs.PathError](func() int { panic(fault) }); got != 0 || err != fault {
+		t.Errorf("%d and %v, want %v", got, err, fault)
+	}
 	other := errors.New("another one")
 	got := As[any](func() { As[*fs.PathError](func() { panic(other) }) })
 	if got != other {

@@ -175,10 +175,7 @@ func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 		global:   banked{32, globalWindow >> 32, 1 << 30, map[uint64]*Object{}},
 		constant: banked{16, 0, 1 << 16, map[uint64]*Object{}}, // below 4 GiB
 	}
-	if fault := catch.As[*Error](func() { m.load(modules) }); fault != nil {
-		return nil, fault
-	}
-	return m, nil
+	return catch.Value[*Error](func() *Machine { m.load(modules); return m })
 }
 
 // Alloc makes a buffer in global memory with these contents and alignment. The name

@@ -42,8 +42,8 @@ func ReadArchive(name string, data []byte) (Archive, error) {
 	if !IsArchive(data) {
 		return Archive{}, p.fault(-1, "not an archive")
 	}
-	a := Archive{Thin: prefixed(data, "!<thin>\n")}
-	fault := catch.As[*Error](func() {
+	return catch.Value[*Error](func() Archive {
+		a := Archive{Thin: prefixed(data, "!<thin>\n")}
 		eachMember(data, p, a.Thin, func(h arEntry) {
 			m := ArchiveMember{Name: h.name, Data: h.body}
 			m.readHeader(data[h.at : h.at+arHeader])
@@ -55,11 +55,8 @@ func ReadArchive(name string, data []byte) (Archive, error) {
 			}
 			a.Members = append(a.Members, m)
 		})
+		return a
 	})
-	if fault != nil {
-		return Archive{}, fault
-	}
-	return a, nil
 }
 
 // readHeader reads the fields that only a listing shows. A field that is not a
@@ -105,9 +102,9 @@ func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 // error. name is used in messages. Errors are of type *Error.
 func (m ArchiveMember) PTX(name string, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(m.Data)))
-	if fault := catch.As[*Error](func() { op.open(m.Data, place{Member: Member{Name: name, Archive: true}, path: name, inside: true}) }); fault != nil {
-		return nil, fault
-	}
-	op.unique()
-	return op.members, nil
+	return catch.Value[*Error](func() []Member {
+		op.open(m.Data, place{Member: Member{Name: name, Archive: true}, path: name, inside: true})
+		op.unique()
+		return op.members
+	})
 }

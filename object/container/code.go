@@ -36,12 +36,7 @@ type Code struct {
 // Bytes returns the contents, and decompresses them at the first call. LTO-IR of a fatbin is
 // a fatbin with nothing else in it. Errors are of type *Error. The codes of one file are not
 // read by several goroutines at once.
-func (c Code) Bytes() (data []byte, err error) {
-	if fault := catch.As[*Error](func() { data = c.read() }); fault != nil {
-		return nil, fault
-	}
-	return data, nil
-}
+func (c Code) Bytes() ([]byte, error) { return catch.Value[*Error](c.read) }
 
 // Object is the device code of one object: a fatbin, or what is in one file or member of an
 // archive and in no fatbin. ld -r puts several fatbins into one file.
@@ -88,12 +83,8 @@ func (o Object) Has(f Form) bool { return len(o.Targets(f)) > 0 }
 // Objects lists the device code in a file, in file order, and decompresses none of a fatbin.
 // name is used in messages. Errors are of type *Error.
 func Objects(name string, data []byte, o Options) ([]Object, error) {
-	op := newOpener(o, int64(len(data)))
-	op.list = &listing{}
-	if fault := catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
-		return nil, fault
-	}
-	return op.list.objects, nil
+	l := &listing{}
+	return catch.Value[*Error](func() []Object { l.read(name, data, o); return l.objects })
 }
 
 // listing is the state of Objects and HostObjects.
@@ -106,6 +97,13 @@ type listing struct {
 	hosts              bool // HostObjects, which opens nothing but host objects
 	hostFiles, nonHost int
 	symbol             func(object, name string) // HostSymbols
+}
+
+// read lists what is in a file.
+func (l *listing) read(name string, data []byte, o Options) {
+	op := newOpener(o, int64(len(data)))
+	op.list = l
+	op.open(data, place{Member: Member{Name: name}, path: name, object: name})
 }
 
 // object returns the object that p is in.

@@ -91,15 +91,14 @@ const (
 // error, which lists what it holds instead; an archive without members is not.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(data)))
-	fault := catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name}) })
-	if fault == nil && len(op.members) == 0 && !op.empty {
-		fault = op.held.fault(name, op.bare)
-	}
-	if fault != nil {
-		return nil, fault
-	}
-	op.unique()
-	return op.members, nil
+	return catch.Value[*Error](func() []Member {
+		op.open(data, place{Member: Member{Name: name}, path: name})
+		if len(op.members) == 0 && !op.empty {
+			panic(op.held.fault(name, op.bare))
+		}
+		op.unique()
+		return op.members
+	})
 }
 
 // opener is the state of one call of Open.

@@ -63,12 +63,9 @@ func (x *Index) need(ok bool, format string, args ...any) {
 //     at: on a cold disk that would cost as much as reading the members.
 func OpenIndex(name string, data []byte, o Options) (*Index, error) {
 	o.MaxSize = cmp.Or(max(o.MaxSize, 0), DefaultMaxSize)
-	x, found := &Index{Options: o, name: name, data: data}, false
-	if fault := catch.As[*Error](func() { found = x.read() }); fault != nil {
-		return nil, fault
-	}
-	if !found {
-		return nil, nil
+	x := &Index{Options: o, name: name, data: data}
+	if found, err := catch.Value[*Error](x.read); !found {
+		return nil, err
 	}
 	return x, nil
 }
@@ -241,20 +238,14 @@ func (x *Index) offers(armap []byte, wide bool) {
 }
 
 // Record returns the record of a member.
-func (x *Index) Record(m *Indexed) (r Record, err error) {
-	if fault := catch.As[*Error](func() { _, r = x.line(m) }); fault != nil {
-		return r, fault
-	}
-	return r, nil
+func (x *Index) Record(m *Indexed) (Record, error) {
+	return catch.Value[*Error](func() Record { _, r := x.line(m); return r })
 }
 
 // Read reads a member and checks it against its record. It may be called by several
 // goroutines at once.
-func (x *Index) Read(m *Indexed) (member Member, err error) {
-	if fault := catch.As[*Error](func() { member = x.member(m) }); fault != nil {
-		return Member{}, fault
-	}
-	return member, nil
+func (x *Index) Read(m *Indexed) (Member, error) {
+	return catch.Value[*Error](func() Member { return x.member(m) })
 }
 
 func (x *Index) member(m *Indexed) Member {

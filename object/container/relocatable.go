@@ -15,20 +15,16 @@ import (
 // file is something else, or holds only other things. name is used in messages. Errors are of type
 // *Error.
 func HostObjects(name string, data []byte, o Options) (list []Object, other bool, err error) {
-	op := newOpener(o, int64(len(data)))
-	op.list = &listing{hosts: true}
-	if fault := catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
-		return nil, false, fault
-	}
-	return op.list.objects, op.list.nonHost > 0 && op.list.hostFiles == 0, nil
+	l := &listing{hosts: true}
+	list, err = catch.Value[*Error](func() []Object { l.read(name, data, o); return l.objects })
+	return list, err == nil && l.nonHost > 0 && l.hostFiles == 0, err
 }
 
 // HostSymbols calls use for each symbol that a host object, or one in an archive of them, defines for the
 // host linker, with the name of the object as in messages. It skips what cannot be read.
 func HostSymbols(name string, data []byte, o Options, use func(object, symbol string)) {
-	op := newOpener(o, int64(len(data)))
-	op.list = &listing{hosts: true, symbol: use}
-	catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) })
+	l := &listing{hosts: true, symbol: use}
+	catch.As[*Error](func() { l.read(name, data, o) })
 }
 
 // hostObject adds the device code of a host object. Programs and shared libraries went through
