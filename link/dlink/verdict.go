@@ -39,13 +39,7 @@ func (r *reader) verdict(code container.Object, archived bool) verdict {
 	if len(code.Codes) == 0 {
 		return suits
 	}
-	newest := "" // of the PTX
-	for _, target := range code.Targets(container.PTX) {
-		if r.runs(target) && (newest == "" || numberOf(target) > numberOf(newest)) {
-			newest = target
-		}
-	}
-	cubin := r.cubinFor(code)
+	newest, cubin := highest(code.Targets(container.PTX), r.runs), r.cubinFor(code)
 	if newest != "" && !r.prefers(code, cubin, newest, archived) {
 		return suits
 	}
@@ -82,9 +76,14 @@ func (r *reader) runs(target string) bool {
 }
 
 // cubinFor returns the highest GPU of a cubin that runs on the GPU of the link, or "".
-func (r *reader) cubinFor(code container.Object) (target string) {
-	for _, of := range code.Targets(container.MachineCode) {
-		if r.fits(of) && (target == "" || numberOf(of) > numberOf(target)) {
+func (r *reader) cubinFor(code container.Object) string {
+	return highest(code.Targets(container.MachineCode), r.fits)
+}
+
+// highest returns the first target with the highest number of those that suit, or "".
+func highest(targets []string, suits func(string) bool) (target string) {
+	for _, of := range targets {
+		if suits(of) && (target == "" || numberOf(of) > numberOf(target)) {
 			target = of
 		}
 	}
