@@ -107,7 +107,7 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 	}
 	commands := c.commands(named, archived)
 	if c.Command != nil {
-		c.Command(units[len(uses):], shown(commands, names, units))
+		c.Command(units[len(uses):], ptxas.Shown(commands, names, units))
 	}
 	key := ""
 	if c.Cache != nil {
@@ -124,7 +124,7 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 	})
 	for line := range strings.Lines(warnings) {
 		if uses == nil || !strings.Contains(line, names[0]) { // it has another triple
-			log.Warn(diag.Clang, diag.Place{}, inWords(strings.TrimSpace(line), names, units))
+			log.Warn(diag.Clang, diag.Place{}, ptxas.InWords(strings.TrimSpace(line), names, units))
 		}
 	}
 	return text, err
@@ -158,7 +158,7 @@ func (c *Compiler) compile(ctx context.Context, commands [][]string, names []str
 		}
 		if text == nil {
 			for i, line := range said {
-				said[i] = inWords(line, names, units)
+				said[i] = ptxas.InWords(line, names, units)
 			}
 			c.refused(ctx, command[0], said, units, log)
 			return "", nil, ErrRejected
@@ -171,28 +171,6 @@ func (c *Compiler) compile(ctx context.Context, commands [][]string, names []str
 		}
 	}
 	return warnings, renamed(text, units), nil
-}
-
-// inWords returns a line of a program with the names of units in place of those of their files.
-func inWords(line string, names []string, units []container.Unit) string {
-	for i := len(names) - 1; i >= 0; i-- { // unit11.bc before unit1.bc
-		line = strings.ReplaceAll(line, names[i], diag.Escape(units[i].Name))
-	}
-	return line
-}
-
-// shown returns commands with the names of units in place of those of their files.
-func shown(commands [][]string, names []string, units []container.Unit) (list [][]string) {
-	for _, command := range commands {
-		command = slices.Clone(command)
-		for i, arg := range command {
-			if at := slices.Index(names, arg); at >= 0 {
-				command[i] = units[at].Name
-			}
-		}
-		list = append(list, command)
-	}
-	return list
 }
 
 // renamed returns the text with the names that PTX cannot have changed, with those that begin with
