@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"ptxlink/internal/outfile"
@@ -57,7 +56,7 @@ func (o Options) Find(explicit string) (string, error) {
 		} else if !info.IsDir() {
 			return "", diag.New(diag.Tool, diag.Place{}, explicit+o.Spelling.With("--cuda", ", which %s names,")+" is a device or a pipe, not "+fileName)
 		}
-		for _, root := range []string{explicit, filepath.Join(explicit, sitePackages)} {
+		for _, root := range []string{explicit, filepath.Join(explicit, ptxas.Packages)} {
 			if path := below(root); path != "" {
 				return path, nil
 			}
@@ -104,9 +103,6 @@ func below(pattern string) string {
 	}
 	return ""
 }
-
-// sitePackages is the directory of the wheels in a virtual or conda environment.
-var sitePackages = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
 
 // installed lists the directories of step 4. It is a variable for the test.
 var installed = func() []string {

@@ -13,6 +13,7 @@ import (
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
+	"ptxlink/link/ptxas"
 )
 
 // bitcode is a module with only a symbol table, of __nv_sqrtf and __nv_sinf.
@@ -41,7 +42,7 @@ func TestFind(t *testing.T) {
 		"debian/libdevice/libdevice.10.bc":                         "",
 		"site/nvidia/cu13/nvvm/libdevice/libdevice.10.bc":          "",
 		"old/site/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc": "",
-		"venv/" + filepath.ToSlash(strings.ReplaceAll(sitePackages, "*", ".12")) + "/nvidia/cu13/nvvm/libdevice/libdevice.10.bc": "",
+		"venv/" + filepath.ToSlash(strings.ReplaceAll(ptxas.Packages, "*", ".12")) + "/nvidia/cu13/nvvm/libdevice/libdevice.10.bc": "",
 		"local/cuda-12.4/nvvm/libdevice/libdevice.10.bc":  "",
 		"local/cuda-12.10/nvvm/libdevice/libdevice.10.bc": "",
 		"local/cuda-13.0/README":                          "",
@@ -57,7 +58,7 @@ func TestFind(t *testing.T) {
 		{name: "Debian", explicit: "debian", want: "debian/libdevice"},
 		{name: "a wheel of CUDA 13", explicit: "site", want: "site/nvidia/cu13/nvvm/libdevice"},
 		{name: "a wheel of CUDA 12", explicit: "old/site", want: "old/site/nvidia/cuda_nvcc/nvvm/libdevice"},
-		{name: "a virtual environment", explicit: "venv", want: "venv/" + filepath.ToSlash(strings.ReplaceAll(sitePackages, "*", ".12")) + "/nvidia/cu13/nvvm/libdevice"},
+		{name: "a virtual environment", explicit: "venv", want: "venv/" + filepath.ToSlash(strings.ReplaceAll(ptxas.Packages, "*", ".12")) + "/nvidia/cu13/nvvm/libdevice"},
 		{name: "the directory of the file", explicit: "debian/libdevice", want: "debian/libdevice"},
 		{name: "the file", explicit: "debian/libdevice/libdevice.10.bc", want: "debian/libdevice"},
 		{name: "a directory without", explicit: "empty", home: "toolkit", err: "there is no libdevice.10.bc in "},

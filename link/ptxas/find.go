@@ -103,20 +103,18 @@ func Toolkits() []string {
 // CUDA 13 and later, of those before, and of Triton, in that order.
 var wheels = []string{"nvidia/cu[1-9]*/bin", "nvidia/cuda_nvcc/bin", "triton/backends/nvidia/bin"}
 
+// Packages is the directory of the wheels in a virtual or conda environment.
+var Packages = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
+
 // sitePackages is SitePackages, except in tests.
 var sitePackages = SitePackages
 
 // SitePackages lists patterns of the directories that pip and conda install wheels in: those
 // of the active environments, of the user, and of the system.
 func SitePackages() (list []string) {
-	unix := "lib/python3*/site-packages"
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		switch root := os.Getenv(variable); {
-		case root == "":
-		case runtime.GOOS == "windows":
-			list = append(list, filepath.Join(root, "Lib", "site-packages"))
-		default:
-			list = append(list, filepath.Join(root, unix))
+		if root := os.Getenv(variable); root != "" {
+			list = append(list, filepath.Join(root, Packages))
 		}
 	}
 	if runtime.GOOS == "windows" {
@@ -130,7 +128,7 @@ func SitePackages() (list []string) {
 		user = filepath.Join(home, ".local")
 	}
 	if user != "" {
-		list = append(list, filepath.Join(user, unix))
+		list = append(list, filepath.Join(user, Packages))
 	}
 	return append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
 }
