@@ -49,15 +49,12 @@ import (
 func main() {
 	sets := flag.Int("sets", 0, "number of sets; 0 goes on until interrupted")
 	seed := flag.Uint64("seed", 1, "seed of the first set")
-	jobs := flag.Int("j", 2, "sets at a time")
 	out := flag.String("o", "", "directory for sets that differ")
-	tries := flag.Int("minimise", 400, "links that minimising one set may take")
-	each := flag.Int("each", 2, "sets of one kind of difference that are minimised")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	r := &runner{log: os.Stdout, out: *out, tries: *tries, each: *each, counts: map[string]int{}}
-	if err := r.run(ctx, *seed, *sets, *jobs); err != nil {
+	r := &runner{log: os.Stdout, out: *out, counts: map[string]int{}}
+	if err := r.run(ctx, *seed, *sets); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
@@ -69,9 +66,8 @@ func main() {
 
 // A runner counts the outcomes of sets.
 type runner struct {
-	log         io.Writer
-	out         string // directory for sets that differ, or empty
-	tries, each int
+	log io.Writer
+	out string // directory for sets that differ, or empty
 
 	mu     sync.Mutex
 	counts map[string]int // of outcomes by class
@@ -79,9 +75,9 @@ type runner struct {
 }
 
 // run compares sets until it has compared enough or ctx ends.
-func (r *runner) run(ctx context.Context, seed uint64, sets, jobs int) error {
+func (r *runner) run(ctx context.Context, seed uint64, sets int) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(jobs)
+	group.SetLimit(2)
 	for i := 0; (sets == 0 || i < sets) && ctx.Err() == nil; i++ {
 		group.Go(func() error {
 			dir, err := os.MkdirTemp("", "differential")
@@ -111,10 +107,10 @@ func (r *runner) one(c *comparer, seed uint64) {
 		fmt.Fprintf(r.log, "%d: %s: %s\n", seed, o.class, strings.TrimSpace(o.detail))
 	}
 	r.mu.Unlock()
-	if !o.differs() || count > r.each || r.out == "" {
+	if !o.differs() || count > 2 || r.out == "" {
 		return
 	}
-	minimise(s, r.tries, func(t *set) bool { return c.compare(t).class == o.class })
+	minimise(s, 400, func(t *set) bool { return c.compare(t).class == o.class })
 	kept := &comparer{dir: filepath.Join(r.out, fmt.Sprint(seed))}
 	if err := os.MkdirAll(kept.dir, 0o777); err != nil {
 		fmt.Fprintln(r.log, err)

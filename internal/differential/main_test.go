@@ -19,7 +19,7 @@ func TestSets(t *testing.T) {
 	}
 	var log strings.Builder
 	r := &runner{log: &log, counts: map[string]int{}}
-	if err := r.run(t.Context(), 1, sets, 2); err != nil {
+	if err := r.run(t.Context(), 1, sets); err != nil {
 		t.Fatal(err)
 	}
 	if r.differences() > 0 || r.counts[equal] < sets/4 {

@@ -71,7 +71,6 @@ func main() {
 	programs := flag.Int("programs", 200, "number of programs")
 	sets := flag.Int("sets", 1000, "number of sets of modules written in PTX")
 	seed := flag.Uint64("seed", 1, "seed of the first program")
-	jobs := flag.Int("j", 2, "programs at a time")
 	every := flag.Int("ptxas", 1, "assemble the outputs of each program and set whose seed this number divides; 0: of none")
 	real := flag.String("real", "", "compare the programs in the directories below `DIR`, and no generated ones")
 	out := flag.String("o", "differences", "directory for programs with a difference")
@@ -96,7 +95,7 @@ func main() {
 		sum.gpu = f
 	}
 	var group errgroup.Group
-	group.SetLimit(*jobs)
+	group.SetLimit(2)
 	job := func(kind, name string, compare func() ([]fault, error)) {
 		group.Go(func() error {
 			faults, err := compare()
