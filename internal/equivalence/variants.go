@@ -205,7 +205,7 @@ func diff(want, got outcome, linkage map[string]bool) string {
 	if (want.err == nil) != (got.err == nil) {
 		return fmt.Sprintf("error %v, want %v", got.err, want.err)
 	}
-	if d := ptxsim.DiffStores(want.stores, got.stores); d != "" {
+	if d := ptxsim.DiffStores(want.stores, got.stores, true); d != "" {
 		return d
 	}
 	if a, b := strings.Join(want.prints, "\n"), strings.Join(got.prints, "\n"); a != b {
@@ -239,7 +239,7 @@ func diffStarts(want, got outcome) string {
 	if (want.err == nil) != (got.err == nil) && !slow(want) && !slow(got) {
 		return fmt.Sprintf("error %v, want %v", got.err, want.err)
 	}
-	return ptxsim.DiffStarts(want.stores, got.stores)
+	return ptxsim.DiffStores(want.stores, got.stores, false)
 }
 
 // external returns the objects and functions that other modules or the host can name.

@@ -238,7 +238,7 @@ func TestDiffStores(t *testing.T) {
 		{[]ptxsim.Store{a}, []ptxsim.Store{{Launch: 1, Op: "st", Object: "g$1", Value: []byte{1}}}, ""},
 		{[]ptxsim.Store{a, c}, []ptxsim.Store{a, b, c}, b.String() + "\nwant no more stores"},
 	} {
-		if d := ptxsim.DiffStores(test.want, test.got); d != test.diff {
+		if d := ptxsim.DiffStores(test.want, test.got, true); d != test.diff {
 			t.Errorf("%q, want %q", d, test.diff)
 		}
 	}

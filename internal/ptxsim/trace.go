@@ -27,14 +27,9 @@ func (s Store) equal(t Store) bool {
 
 // DiffStores returns the first difference between two traces, or "". The order of
 // stores counts within a thread, but not between threads. A number that the linker
-// added to the name of an object (x$1) does not count.
-func DiffStores(want, got []Store) string { return diffStores(want, got, true) }
-
-// DiffStarts is DiffStores for runs that may have ended with an error. Only the stores
-// count that a thread came to in both.
-func DiffStarts(want, got []Store) string { return diffStores(want, got, false) }
-
-func diffStores(want, got []Store, whole bool) string {
+// added to the name of an object (x$1) does not count. Of runs that are not whole, as they may
+// have ended with an error, only the stores count that a thread came to in both.
+func DiffStores(want, got []Store, whole bool) string {
 	type key struct{ launch, thread int }
 	rest := map[key][]Store{}
 	for _, s := range want {

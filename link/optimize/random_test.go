@@ -102,7 +102,7 @@ func sameWith(text, other string, o optimize.Options, seeds ...int32) (*written,
 		if err != nil {
 			return r, fmt.Errorf("after: %w", err)
 		}
-		if diff := ptxsim.DiffStores(want.stores, got.stores); diff != "" {
+		if diff := ptxsim.DiffStores(want.stores, got.stores, true); diff != "" {
 			return r, fmt.Errorf("seed %d: %s", seed, diff)
 		}
 		if !bytes.Equal(want.log, got.log) {
