@@ -20,8 +20,11 @@ import (
 // no width, and bytes that are not UTF-8. All others are kept, including
 // backslashes.
 func Escape(s string) string {
-	at := unprintable(s)
-	if at < 0 {
+	at := 0
+	for at < len(s) && ' ' <= s[at] && s[at] < 0x7f { // most are in ASCII
+		at++
+	}
+	if at == len(s) {
 		return s
 	}
 	out := []byte(s[:at])
@@ -37,26 +40,6 @@ func Escape(s string) string {
 		at += n
 	}
 	return string(out)
-}
-
-// unprintable returns the offset of the first character that does not print; -1 if
-// all do.
-func unprintable(s string) int {
-	for at := 0; at < len(s); {
-		if c := s[at]; c < utf8.RuneSelf {
-			if c < ' ' || c == 0x7f {
-				return at
-			}
-			at++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[at:])
-		if r == utf8.RuneError && n == 1 || !strconv.IsPrint(r) {
-			return at
-		}
-		at += n
-	}
-	return -1
 }
 
 // The most bytes of a name and of a whole text in a message. Names of template
