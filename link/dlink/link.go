@@ -213,14 +213,11 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 	if o.Cubins = append(slices.Clip(o.Cubins), s.Cubins.Symbols...); o.CheckOnly && len(s.Cubins.List) > 0 { // a check as for a cubin
 		o.Spelling = o.Spelling.Without("--allow-undefined")
 	}
-	for _, code := range c.compiled {
-		if err := l.compileApart(ctx, c, code); err != nil {
-			return nil, err
-		}
-	}
-	for _, code := range c.compiled {
-		if err := l.compileTogether(ctx, c, code); err != nil {
-			return nil, err
+	for _, compile := range []func(context.Context, *device, intermediate) error{l.compileApart, l.compileTogether} {
+		for _, code := range c.compiled {
+			if err := compile(ctx, c, code); err != nil {
+				return nil, err
+			}
 		}
 	}
 	o.Inputs = Filled(o.Inputs)
