@@ -48,7 +48,7 @@ func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files 
 	}
 	for _, u := range set.Units {
 		if u.File != nil {
-			u.File.Rank, u.File.Input = len(files), u.input
+			u.File.Rank, u.File.Input = len(files), u.Input
 			files = append(files, u.File)
 		}
 	}

@@ -39,10 +39,10 @@ type Set struct {
 type Unit struct {
 	// Lazy is set for a member of an archive: it is read and linked only if
 	// something needs it.
-	Lazy bool
-	File *File // nil until it is read, or if it has errors
+	Lazy  bool
+	File  *File // nil until it is read, or if it has errors
+	Input int   // the number of its input among those of Open
 
-	input    int               // index in Set.inputs
 	member   *container.Member // nil until it is read through an index
 	unusable string            // why it cannot be linked
 	unread   bool              // it does not fit into memory
@@ -115,9 +115,6 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	return s, nil
 }
 
-// Input returns the number of its input among those of Open.
-func (u *Unit) Input() int { return u.input }
-
 // reading returns what a worker does with the unit, for the report of a panic.
 func (u *Unit) reading() string {
 	if u.member == nil {
@@ -173,9 +170,9 @@ func few(units []*Unit) bool {
 func (s *Set) Archives() (paths []string) {
 	last := -1
 	for _, u := range s.Units {
-		if u.Lazy && u.input != last && s.inputs[u.input].Path != "" {
-			last = u.input
-			paths = append(paths, s.inputs[u.input].Path)
+		if u.Lazy && u.Input != last && s.inputs[u.Input].Path != "" {
+			last = u.Input
+			paths = append(paths, s.inputs[u.Input].Path)
 		}
 	}
 	return paths
@@ -197,7 +194,7 @@ func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	for i, u := range units {
 		log.Append(&logs[i])
 		s.Unread = s.Unread || u.unread
-		s.stale[u.input] = cmp.Or(s.stale[u.input], stale[i])
+		s.stale[u.Input] = cmp.Or(s.stale[u.Input], stale[i])
 	}
 	return err
 }
@@ -258,7 +255,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 	data, index, err := op.read(ctx, files, in, o)
 	if index != nil {
 		for k := range index.Members {
-			op.units = append(op.units, &Unit{Lazy: true, input: i, index: index, indexed: &index.Members[k]})
+			op.units = append(op.units, &Unit{Lazy: true, Input: i, index: index, indexed: &index.Members[k]})
 		}
 		return
 	}
@@ -283,7 +280,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 		return
 	}
 	add := func(m *container.Member) *Unit {
-		u := &Unit{Lazy: m.Archive && !in.Whole, input: i, member: m}
+		u := &Unit{Lazy: m.Archive && !in.Whole, Input: i, member: m}
 		op.units = append(op.units, u)
 		return u
 	}
@@ -435,7 +432,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 				return f
 			}
 			u.unread = errors.Is(err, room.ErrNone)
-			Refuse(s.inputs[u.input].name(), err, log)
+			Refuse(s.inputs[u.Input].name(), err, log)
 			return nil
 		}
 		u.member = &member
@@ -454,7 +451,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	}
 	f.maps = s.options.Map
 	f.DropText()
-	f.Path = s.inputs[u.input].Path
+	f.Path = s.inputs[u.Input].Path
 	u.File, u.defines = f, nil
 	return nil
 }

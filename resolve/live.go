@@ -62,7 +62,7 @@ func Live(units []*object.Unit, roots, defined []string, redirect map[string]str
 	}
 	for i, u := range units {
 		if l.live[i] && u.File != nil {
-			u.File.Rank, u.File.Input, u.File.Pulled = len(live), u.Input(), u.Lazy
+			u.File.Rank, u.File.Input, u.File.Pulled = len(live), u.Input, u.Lazy
 			live = append(live, u.File)
 		}
 	}
