@@ -19,8 +19,13 @@ import (
 // maxSource is the largest source file that is read.
 const maxSource = 16 << 20
 
-// maxChain limits the calls that are shown of an inlined line.
-const maxChain = 8
+// maxChain limits the places that are shown of an inlined line. The last one is that
+// of the outermost call: where libraries are inlined, the only one in code of the user.
+// maxDepth limits the calls that are read.
+const (
+	maxChain = 8
+	maxDepth = 256
+)
 
 // Finder finds source lines. It reads each source file once, if it is there and a
 // regular file.
@@ -155,7 +160,16 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 	}
 	_, behind := m.LocsIn(diag.Span{Len: off + 1})
 	loc := m.numbered(first, end, max(first, behind-1)) // the compiler loads parameters before the first line
-	for len(notes) < maxChain {
+	left := 0
+	add := func(place diag.Place, in string) {
+		if len(notes) == maxChain {
+			notes = notes[:maxChain-1]
+			left++
+			text = fmt.Sprintf("inlined at this source line (calls left out: %d)", left)
+		}
+		notes = append(notes, diag.Remark{Place: place, Text: text + in})
+	}
+	for range maxDepth {
 		l := &m.Locs[loc]
 		in := f.Spelling.Demangle(m.Names[d.Name])
 		if l.Inlining != nil {
@@ -165,7 +179,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 		if !ok {
 			return notes
 		}
-		notes = append(notes, diag.Remark{Place: place, Text: text + ", in " + in})
+		add(place, ", in "+in)
 		if l.Inlining == nil {
 			break
 		}
@@ -173,7 +187,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 		next := m.lineBefore(l.InlinedAt, loc)
 		if next < 0 {
 			if place, ok := f.place(m, l.InlinedAt); ok {
-				notes = append(notes, diag.Remark{Place: place, Text: text})
+				add(place, "")
 			}
 			break
 		}
