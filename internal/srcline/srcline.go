@@ -19,13 +19,8 @@ import (
 // maxSource is the largest source file that is read.
 const maxSource = 16 << 20
 
-// maxChain limits the places that are shown of an inlined line. The last one is that
-// of the outermost call: where libraries are inlined, the only one in code of the user.
-// maxDepth limits the calls that are read.
-const (
-	maxChain = 8
-	maxDepth = 256
-)
+// maxCalls limits the calls that are followed from an inlined line.
+const maxCalls = 64
 
 // Finder finds source lines. It reads each source file once, if it is there and a
 // regular file.
@@ -160,16 +155,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 	}
 	_, behind := m.LocsIn(diag.Span{Len: off + 1})
 	loc := m.numbered(first, end, max(first, behind-1)) // the compiler loads parameters before the first line
-	left := 0
-	add := func(place diag.Place, in string) {
-		if len(notes) == maxChain {
-			notes = notes[:maxChain-1]
-			left++
-			text = fmt.Sprintf("inlined at this source line (calls left out: %d)", left)
-		}
-		notes = append(notes, diag.Remark{Place: place, Text: text + in})
-	}
-	for range maxDepth {
+	for len(notes) < maxCalls {
 		l := &m.Locs[loc]
 		in := f.Spelling.Demangle(m.Names[d.Name])
 		if l.Inlining != nil {
@@ -179,7 +165,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 		if !ok {
 			return notes
 		}
-		add(place, ", in "+in)
+		notes = append(notes, diag.Remark{Place: place, Text: text + ", in " + in})
 		if l.Inlining == nil {
 			break
 		}
@@ -187,7 +173,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 		next := m.lineBefore(l.InlinedAt, loc)
 		if next < 0 {
 			if place, ok := f.place(m, l.InlinedAt); ok {
-				add(place, "")
+				notes = append(notes, diag.Remark{Place: place, Text: text})
 			}
 			break
 		}

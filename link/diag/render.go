@@ -20,7 +20,7 @@ type Style struct {
 	Color      bool     // use terminal colours, in text
 	ErrorLimit int      // stop after this many errors; 0 means no limit
 	Width      int      // of the terminal, in columns; 0 means 128
-	Full       bool     // do not shorten names in text
+	Full       bool     // do not shorten names and lists of calls in text
 	Version    string   // of ptxlink, in SARIF
 	Spelling   Spelling // of symbols, and of -W and --error-limit
 }
@@ -66,7 +66,38 @@ func writeText(w io.Writer, messages []*Message, style Style) error {
 	return err
 }
 
+// The most places that are shown of a line that was inlined: of the message, and of a note. The last one is
+// that of the outermost call: where libraries are inlined, the only one in code of the user.
+const maxCalls, maxCallsOfNote = 4, 2
+
+// shortChains leaves out the places in the middle of inlined lines.
+func shortChains(notes []Remark) (kept []Remark) {
+	for most := maxCalls; len(notes) > 0; most = maxCallsOfNote {
+		end := 0
+		for end < len(notes) && notes[end].Role() == SourcePlace {
+			end++
+		}
+		lines := notes[:end]
+		if left := end - most; left > 0 {
+			kept = append(kept, lines[:most-1]...)
+			lines = []Remark{{Place: lines[end-1].Place, Text: strings.Replace(lines[end-1].Text, "source line", fmt.Sprintf("source line (calls left out: %d)", left), 1)}}
+		}
+		kept = append(kept, lines...)
+		if end < len(notes) {
+			kept = append(kept, notes[end])
+			end++
+		}
+		notes = notes[end:]
+	}
+	return kept
+}
+
 func writeOne(b *strings.Builder, m *Message, s Style) {
+	if !s.Full {
+		short := *m
+		short.Notes = shortChains(m.Notes)
+		m = &short
+	}
 	for i, n := range atSource(m, exact) {
 		kind, id := "note", ID("")
 		if i == 0 {
