@@ -65,7 +65,7 @@ const maxUses = 2
 // declarations behind.
 func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.Log) {
 	first := uses[0]
-	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+log.Name(s.Name)+inside(first, log)).Of(s.Name)
+	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+log.Name(s.Name)+inside(", used in ", first, log)).Of(s.Name)
 	if t.options.WarnUndefined {
 		m.Kind = diag.Warning
 	}
@@ -77,7 +77,7 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 			m.Note(diag.Place{}, andMore(uses[maxUses:], log))
 			break
 		}
-		m.Note(u.file.At(u.span), "also used here"+inside(u, log))
+		m.Note(u.file.At(u.span), "also used here"+inside(", in ", u, log))
 	}
 	h.suggest(s, m)
 }
@@ -86,7 +86,7 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 // in.
 func andMore(uses []usePlace, log *diag.Log) string {
 	if len(uses) == 1 {
-		return "and 1 more use" + inside(uses[0], log)
+		return "and 1 more use" + inside(", in ", uses[0], log)
 	}
 	modules := map[*object.File]bool{}
 	for _, u := range uses {
@@ -99,15 +99,15 @@ func andMore(uses []usePlace, log *diag.Log) string {
 	return text
 }
 
-func inside(u usePlace, log *diag.Log) string {
+// inside names the function or variable around a use, behind lead.
+func inside(lead string, u usePlace, log *diag.Log) string {
 	if u.in == nil {
 		return ""
 	}
-	verb := "used in "
 	if u.in.Kind == ptx.Variable {
-		verb = "used in the initialiser of "
+		lead += "the initialiser of "
 	}
-	return ", " + verb + log.Demangle(u.file.Names[u.in.Name])
+	return lead + log.Demangle(u.file.Names[u.in.Name])
 }
 
 // usePlace is the place of a use and the function around it.
