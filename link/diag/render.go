@@ -47,20 +47,18 @@ func writeText(w io.Writer, messages []*Message, style Style) error {
 		id   ID
 		help string
 	}
-	last := map[cause]int{}
-	for i, m := range messages {
+	groups := map[cause]*group{}
+	for _, m := range messages {
 		if m.ID == UndefinedSymbol || m.ID == DuplicateSymbol {
-			last[cause{m.ID, m.Help}] = i
+			c := cause{m.ID, m.Help}
+			if groups[c] == nil {
+				groups[c] = &group{}
+			}
+			groups[c].left++
 		}
 	}
-	for i, m := range messages {
-		if at, ok := last[cause{m.ID, m.Help}]; ok && at != i {
-			// One cause, and its help stands behind the last symbol.
-			alone := *m
-			alone.Help = ""
-			m = &alone
-		}
-		writeOne(&b, m, style)
+	for _, m := range messages {
+		writeOne(&b, m, groups[cause{m.ID, m.Help}], style)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -92,22 +90,56 @@ func shortChains(notes []Remark) (kept []Remark) {
 	return kept
 }
 
-func writeOne(b *strings.Builder, m *Message, s Style) {
-	if !s.Full {
-		short := *m
-		short.Notes = shortChains(m.Notes)
-		m = &short
+// writeOne writes a message. known are the places in files that messages of the same cause have shown, or nil.
+// From the third message on, only what is not known is shown, without the lines of the files.
+// group are the messages with one cause. Its help stands behind the last one, and messages behind the second
+// show neither lines of files nor the notes that others have shown.
+type group struct {
+	left, written int
+	notes         map[string]bool // file and text
+}
+
+func (r Remark) wholeFile() bool {
+	_, line, _ := r.Place.Position()
+	return r.Place.Source != nil && line == 0
+}
+
+// repeats reports whether the group has shown a note.
+func (g *group) repeats(n Remark) bool {
+	text := n.Text
+	if strings.HasPrefix(text, inPTX) {
+		text = inPTX
 	}
-	for i, n := range atSource(m, exact) {
+	return !lazy.Add(&g.notes, n.Place.File()+"\x00"+text)
+}
+
+// writeOne writes a message; g is its group, or nil.
+func writeOne(b *strings.Builder, m *Message, g *group, s Style) {
+	notes, help := m.Notes, m.Help
+	if !s.Full {
+		notes = shortChains(notes)
+	}
+	if g != nil {
+		if g.left--; g.left > 0 {
+			help = ""
+		}
+		g.written++
+	}
+	brief := g != nil && g.written > 2 && !s.Full
+	for i, n := range atSource(&Message{Place: m.Place, Text: m.Text, Notes: notes}, exact) {
 		kind, id := "note", ID("")
 		if i == 0 {
 			kind, id = m.Kind.String(), m.ID
+		} else if g != nil && g.repeats(n) && (brief || n.wholeFile()) {
+			continue
 		}
 		b.WriteString(firstLine(n.Place, kind, n.Text, id, s) + "\n")
-		writeExcerpt(b, n.Place, s)
+		if !brief {
+			writeExcerpt(b, n.Place, s)
+		}
 	}
-	if m.Help != "" {
-		fmt.Fprintf(b, "%shelp:%s %s\n", s.color("help"), s.color("off"), shown(m.Help, maxText))
+	if help != "" {
+		fmt.Fprintf(b, "%shelp:%s %s\n", s.color("help"), s.color("off"), shown(help, maxText))
 	}
 }
 
