@@ -57,8 +57,12 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			if d.Kind == ptx.Variable {
 				what = "initial value"
 			}
-			log.Warn(diag.ODR, f.At(d.NameSpan), fmt.Sprintf("%s has another %s here than in %s, whose definition is used", log.Name(s.Name), what, kept.Name)).Of(s.Name).
-				Note(kept.At(def.NameSpan), "this definition is used")
+			here, there := firstDifference(t, at, chosen)
+			m := log.Warn(diag.ODR, f.At(here), fmt.Sprintf("%s has another %s here than in %s, whose definition is used", log.Name(s.Name), what, kept.Name)).Of(s.Name).
+				Note(kept.At(there), "this definition is used")
+			if f.Language() == object.CXX {
+				m.WithHelp("compile both modules from one version of the source, with the same macros and options")
+			}
 		}
 	}
 }
@@ -194,6 +198,47 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bo
 		}
 	}
 	return names, true
+}
+
+// firstDifference returns the first instructions that differ in more than the names of registers, labels and
+// parameters, or the names of both definitions if there are none.
+func firstDifference(t *resolve.Table, a, b resolve.DeclID) (here, there diag.Span) {
+	m, _ := match(t, a, b)
+	defer m.done()
+	if m.x != nil && m.y != nil {
+		x, y := instructions(m.x), instructions(m.y)
+		for i := range min(len(x), len(y)) {
+			if !m.sameInstruction(x[i], y[i]) {
+				return m.x.Span(x[i]), m.y.Span(y[i])
+			}
+		}
+	}
+	return m.a.decl.NameSpan, m.b.decl.NameSpan
+}
+
+func instructions(c *ptx.Code) (list []ptx.Statement) {
+	for _, st := range c.Statements {
+		if st.Kind == ptx.Instruction {
+			list = append(list, st)
+		}
+	}
+	return list
+}
+
+// sameInstruction reports whether two instructions differ at most in names that mean something in their bodies only.
+func (m *matcher) sameInstruction(a, b ptx.Statement) bool {
+	if a.End-a.First != b.End-b.First {
+		return false
+	}
+	for k := range a.End - a.First {
+		i, j := int(a.First+k), int(b.First+k)
+		_, local := m.x.Reference(i).Local()
+		_, other := m.y.Reference(j).Local()
+		if !(local && other) && !m.sameToken(i, j) {
+			return false
+		}
+	}
+	return true
 }
 
 // match compares two bodies or initial values. The code of a declaration without either is
