@@ -43,7 +43,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			if d.Kind == ptx.Variable && temporaryOf(s.Name) != "" {
 				continue // one number may belong to two temporaries
 			}
-			if d.Kind != def.Kind {
+			if d.Kind != def.Kind || d.Kind == ptx.Variable && d.Size() != def.Size() { // reported as such
 				continue
 			}
 			at := resolve.DeclID{File: id.File, Decl: sym.Def}
