@@ -124,6 +124,9 @@ type Options struct {
 	// WholeProgram are the names of objects that nvcc compiled without -rdc=true. They are not
 	// among the inputs; messages about undefined symbols name the first.
 	WholeProgram []string
+	// NotLinked are other files and libraries that are not among the inputs, each with the reason, such as
+	// "a.o, which has no code for sm_80". Messages about undefined symbols name them.
+	NotLinked []string
 	// HostObject returns the name of an object that defines a symbol for the host, or "". Messages
 	// about undefined symbols name it. It may be nil.
 	HostObject func(symbol string) string

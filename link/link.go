@@ -237,7 +237,7 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 	options := resolve.Options{
 		Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
 		Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
-		Others: cubins.all, OtherKernels: cubins.kernels, WholeProgram: o.WholeProgram, HostObject: o.HostObject,
+		Others: cubins.all, OtherKernels: cubins.kernels, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject,
 	}
 	if cubins.defined != nil {
 		options.Earlier = cubins.earlier

@@ -36,7 +36,7 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
 		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + log.With("-L", "; %s names its directory"))
-	} else if hostLibraries[name] {
+	} else if IsHostLibrary(name) {
 		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
 	} else if name == "cudadevrt" {
 		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it (docs/libraries.md)")
@@ -93,6 +93,9 @@ func bareLibrary(file string) (name string, ok bool) {
 // hostLibraries are libraries that link lines of host programs have and that contain no
 // device code.
 var hostLibraries = map[string]bool{
-	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
+	"m": true, "cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
 	"cublas": true, "cublasLt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvJitLink": true, "nvToolsExt": true,
 }
+
+// IsHostLibrary reports whether a -l is known to name a library without device code.
+func IsHostLibrary(name string) bool { return hostLibraries[name] }

@@ -148,6 +148,8 @@ type Options struct {
 	OtherKernels []string
 	// WholeProgram are the names of objects without relocatable device code, for messages.
 	WholeProgram []string
+	// NotLinked are other files that are not linked, with the reason, for messages.
+	NotLinked []string
 	// HostObject returns the name of an object that defines a symbol for the host, or "", for
 	// messages. It may be nil.
 	HostObject func(symbol string) string

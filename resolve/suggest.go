@@ -40,7 +40,7 @@ func (h *hints) several() {
 		return
 	}
 	for _, m := range h.unknown {
-		m.WithHelp(fmt.Sprintf("add the modules or libraries that define these %d symbols", len(h.unknown)) + h.log.With("--allow-undefined=GLOB", ", or pass %s to leave them open"))
+		m.WithHelp(fmt.Sprintf("add the modules or libraries that define these %d symbols", len(h.unknown)) + h.log.With("--allow-undefined=GLOB", ", or pass %s to leave them open") + h.notLinked())
 	}
 }
 
@@ -269,7 +269,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.WithHelp("another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)")
 		return
 	}
-	m.WithHelp("add the module that defines it" + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open"))
+	m.WithHelp("add the module that defines it" + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open") + h.notLinked())
 	h.unknown = append(h.unknown, m)
 }
 
@@ -291,6 +291,21 @@ func (h *hints) forHost(name string, m *diag.Message) bool {
 		m.WithHelp("declare it __device__ as well in the source of " + host + ", and compile that with nvcc -x cu -rdc=true")
 	}
 	return true
+}
+
+// maxNotLinked limits the files that notLinked names.
+const maxNotLinked = 3
+
+// notLinked names the files that may have the missing definitions.
+func (h *hints) notLinked() string {
+	list := h.t.options.NotLinked
+	switch n := len(list) - maxNotLinked; {
+	case len(list) == 0:
+		return ""
+	case n > 0:
+		list = append(slices.Clone(list[:maxNotLinked]), fmt.Sprintf("and %d more", n))
+	}
+	return "; not linked: " + strings.Join(list, "; ")
 }
 
 // notRelocatable adds a note about an object of Options.WholeProgram.

@@ -15,6 +15,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
+	"ptxlink/object"
 )
 
 var nvlinkCommand = subcommand{
@@ -164,6 +165,7 @@ func (j *linkJob) nvlink() error {
 	}
 	j.options.Arch, j.options.MapInputs = job.Arch, true
 	j.options.WholeProgram, j.options.HostObject = job.WholeProgram, job.HostObject
+	j.options.NotLinked = append(job.NotLinked, j.options.NotLinked...)
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
 	j.separate = func(by dlink.Preference) (dlink.Separated, []*link.Message) {
 		if by == j.prefer {
@@ -283,26 +285,31 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library
 // that is in no directory belongs to the host, as for nvlink.
-func (c *command) deviceFiles(dirs []string) (files []dlink.File) {
+func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 	var libraries []dlink.File
-	for _, in := range c.inputs {
+	for _, in := range j.inputs {
 		if !in.library {
 			files = append(files, dlink.File{Path: in.name})
 			continue
 		}
 		for name := range strings.SplitSeq(in.name, ",") {
-			for _, dir := range dirs {
+			found := slices.ContainsFunc(dirs, func(dir string) bool {
 				path := filepath.Join(dir, "lib"+name+".a")
-				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-					libraries = append(libraries, dlink.File{Path: path, Library: true})
-					break
+				info, err := os.Stat(path)
+				if err != nil || !info.Mode().IsRegular() {
+					return false
 				}
+				libraries = append(libraries, dlink.File{Path: path, Library: true})
+				return true
+			})
+			if !found && !object.IsHostLibrary(name) && name != "cudadevrt" {
+				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has lib"+name+".a")
 			}
 		}
 	}
 	files = append(files, libraries...)
 	for _, f := range files {
-		c.paths = append(c.paths, f.Path)
+		j.paths = append(j.paths, f.Path)
 	}
 	return files
 }

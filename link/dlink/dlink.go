@@ -74,6 +74,8 @@ type Job struct {
 	Launched []string
 	// WholeProgram are the objects that nvcc compiled without -rdc=true. They are not linked.
 	WholeProgram []string
+	// NotLinked are the objects without code for the GPU, with the reason.
+	NotLinked []string
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
@@ -132,6 +134,9 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		case c.verdict == cubinOnly:
 			j.Cubins.add(r.cubins(c.Object), false, len(j.Modules), &log)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
+		}
+		if c.verdict == unsuited {
+			j.NotLinked = append(j.NotLinked, c.Name+", which has no code for "+r.Arch)
 		}
 		j.units = append(j.units, c)
 	}
