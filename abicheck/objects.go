@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ptxlink/link/diag"
+	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
@@ -30,17 +31,24 @@ func (c *checker) object(name string, a, b side) {
 			WithHelp("make the declarations agree")
 		return
 	}
-	if c.sizesAgree(x, y) {
+	if sizesAgree(x, y) {
 		return
 	}
 	where := b.where()
 	if x.Defines() && y.Defines() {
 		where = "in " + b.file.Name + ", whose definition is used"
 	}
+	help := remedy(a, b, "declaration")
+	if a.file.Language() == object.CXX && !x.Defines() && x.Dims.Len == 0 && y.Dims.Len > 0 && x.Size() == pointerSize {
+		help = "a pointer is no array: write " + c.log.Demangle(name) + "[] in place of *" + c.log.Demangle(name) + " if it is declared as a pointer here; otherwise " + help
+	}
 	c.log.Error(diag.VarSize, a.at(x.Declared), fmt.Sprintf("%s has %d bytes here but %d %s", c.log.Name(name), x.Size(), y.Size(), where)).Of(name).
 		Note(b.at(y.Declared), b.note()).
-		WithHelp(remedy(a, b, "declaration"))
+		WithHelp(help)
 }
+
+// pointerSize is the size of a pointer of a 64-bit module.
+const pointerSize = 8
 
 func attribute(d *ptx.Decl) string {
 	switch {
@@ -62,7 +70,7 @@ func attributeBeside(d, other *ptx.Decl) string {
 
 // sizesAgree reports whether the declaration x is compatible with y, the one that
 // counts: [] matches every size, and a .common matches any that is not smaller.
-func (c *checker) sizesAgree(x, y *ptx.Decl) bool {
+func sizesAgree(x, y *ptx.Decl) bool {
 	sx, sy := x.Size(), y.Size()
 	switch {
 	case x.Unsized || y.Unsized || sx < 0 || sy < 0:
@@ -153,6 +161,9 @@ func Alignments(t *resolve.Table, log *diag.Log) {
 			continue
 		}
 		id := s.Mentions[by]
+		if d := t.Files[id.File].DeclOf(id.Name); d != nil && !sizesAgree(d, def) { // an error
+			continue
+		}
 		log.Warn(diag.Align, t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is aligned to %d here but to %d where it is defined; raised to %d", log.Name(s.Name), align, def.Alignment(), align)).Of(s.Name).
 			Note(t.Files[s.Def.File].At(def.NameSpan), "defined here")
 	}
