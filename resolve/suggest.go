@@ -219,6 +219,9 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	if f := h.overload(wanted, kind); f.file != nil {
 		did(f)
 		m.WithHelp("the parameters differ; make the declaration match the definition")
+		if params := spell(f.spelling()).params; params != wanted.params && strings.TrimSuffix(params, " const") == strings.TrimSuffix(wanted.params, " const") {
+			m.WithHelp("one of the two is const and the other is not; make the declaration match the definition")
+		}
 		if (f.spelling() == wanted.base) != (s.Name == wanted.base) {
 			m.WithHelp(`one of the two is declared extern "C" and the other is not`)
 		}
