@@ -10,8 +10,11 @@ import (
 	"ptxlink/object/ptx"
 )
 
+// maxDiffer limits the results and parameters that a message names.
+const maxDiffer = 3
+
 // prototype reports the first difference between the calls that two prototypes
-// describe (PTX Interoperability 2.3).
+// describe (PTX Interoperability 2.3), and names the others.
 func (c *checker) prototype(name string, a, b side) {
 	if c.count(name, "result", a, b, a.decl.Signature.Results, b.decl.Signature.Results) ||
 		c.count(name, "parameter", a, b, a.decl.Signature.Params, b.decl.Signature.Params) {
@@ -36,8 +39,23 @@ func (c *checker) prototype(name string, a, b side) {
 			apart[i] = true // ptxas requires these to be equal
 		}
 	}
+	var first *diag.Message
+	var differ []string
 	for i := range a.decl.Signature.Len() {
-		c.param(name, i, a, b, apart != nil && apart[i])
+		difference := Difference(*a.decl.Signature.At(i), *b.decl.Signature.At(i))
+		if difference == "" || difference == "alignment" && (apart == nil || !apart[i]) {
+			continue
+		}
+		if first == nil {
+			first = c.param(name, i, a, b, difference)
+		}
+		differ = append(differ, fmt.Sprintf("%s differs in %s", numbered(i, len(a.decl.Signature.Results)), difference))
+	}
+	if n := len(differ) - maxDiffer; n > 0 {
+		differ = append(differ[:maxDiffer], fmt.Sprintf("and %d more", n))
+	}
+	if first != nil {
+		first.WithHelp(strings.Join(differ, ", ") + "; " + remedy(a, b, "prototype"))
 	}
 }
 
@@ -109,20 +127,14 @@ func Plural(n int, what string) string {
 }
 
 // param compares result or parameter i, an index of Signature.At.
-func (c *checker) param(name string, i int, a, b side, moved bool) {
-	difference := Difference(*a.decl.Signature.At(i), *b.decl.Signature.At(i))
-	if difference == "" || difference == "alignment" && !moved {
-		return
-	}
+func (c *checker) param(name string, i int, a, b side, difference string) *diag.Message {
 	x, y := c.params(a)[i], c.params(b)[i]
-	results := len(a.decl.Signature.Results)
 	verb := "returns"
-	if i >= results {
+	if i >= len(a.decl.Signature.Results) {
 		verb = "takes"
 	}
-	c.log.Error(rules[difference], a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", c.log.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
-		Note(b.at(y.Span), b.note()).
-		WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(i, results), difference, remedy(a, b, "prototype")))
+	return c.log.Error(rules[difference], a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", c.log.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
+		Note(b.at(y.Span), b.note())
 }
 
 // numbered returns "parameter 2", or "result" if there is one, for an index of Signature.At.
