@@ -93,7 +93,7 @@ func bareLibrary(file string) (name string, ok bool) {
 // hostLibraries are libraries that link lines of host programs have and that contain no
 // device code.
 var hostLibraries = map[string]bool{
-	"m": true, "cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
+	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
 	"cublas": true, "cublasLt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvJitLink": true, "nvToolsExt": true,
 }
 

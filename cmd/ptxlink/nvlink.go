@@ -302,7 +302,7 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 				libraries = append(libraries, dlink.File{Path: path, Library: true})
 				return true
 			})
-			if !found && !object.IsHostLibrary(name) && name != "cudadevrt" {
+			if !found && !object.IsHostLibrary(name) && name != "m" && name != "cudadevrt" {
 				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has lib"+name+".a")
 			}
 		}

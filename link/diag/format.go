@@ -135,7 +135,7 @@ func (r Remark) Role() Role {
 		role Role
 	}{
 		{inPTX, Related},
-		{"source line", SourcePlace}, {"linked module", Linked}, {"used here", UsePlace}, {"accessed at", UsePlace},
+		{"source line", SourcePlace}, {"linked module", Linked}, {"used here", UsePlace}, {"more use", UsePlace}, {"accessed at", UsePlace},
 		{"defined", Definition}, {"definition", Definition}, {"initialised", Definition}, {"reserved", Definition}, {"declared", Declaration},
 	} {
 		if strings.Contains(r.Text, word.text) {

@@ -90,27 +90,24 @@ func shortChains(notes []Remark) (kept []Remark) {
 	return kept
 }
 
-// writeOne writes a message. known are the places in files that messages of the same cause have shown, or nil.
-// From the third message on, only what is not known is shown, without the lines of the files.
-// group are the messages with one cause. Its help stands behind the last one, and messages behind the second
-// show neither lines of files nor the notes that others have shown.
+// group is the messages with one cause. Their help stands behind the last one. Those behind the second
+// are brief: they show neither lines of files, nor other uses, nor calls that were inlined.
 type group struct {
-	left, written int
-	notes         map[string]bool // file and text
+	left, written int             // messages
+	shown         map[string]bool // notes about whole files, and files in whose PTX something is
 }
 
-func (r Remark) wholeFile() bool {
-	_, line, _ := r.Place.Position()
-	return r.Place.Source != nil && line == 0
-}
-
-// repeats reports whether the group has shown a note.
-func (g *group) repeats(n Remark) bool {
-	text := n.Text
-	if strings.HasPrefix(text, inPTX) {
-		text = inPTX
+// leavesOut reports whether a note is left out of a message of the group.
+func (g *group) leavesOut(n Remark, brief bool) bool {
+	switch n.Role() {
+	case SourcePlace, UsePlace:
+		return brief
 	}
-	return !lazy.Add(&g.notes, n.Place.File()+"\x00"+text)
+	if strings.HasPrefix(n.Text, inPTX) {
+		return !lazy.Add(&g.shown, n.Place.File()) && brief
+	}
+	_, line, _ := n.Place.Position()
+	return n.Place.Source != nil && line == 0 && !lazy.Add(&g.shown, n.Place.File()+"\x00"+n.Text)
 }
 
 // writeOne writes a message; g is its group, or nil.
@@ -130,7 +127,7 @@ func writeOne(b *strings.Builder, m *Message, g *group, s Style) {
 		kind, id := "note", ID("")
 		if i == 0 {
 			kind, id = m.Kind.String(), m.ID
-		} else if g != nil && g.repeats(n) && (brief || n.wholeFile()) {
+		} else if g != nil && g.leavesOut(n, brief) {
 			continue
 		}
 		b.WriteString(firstLine(n.Place, kind, n.Text, id, s) + "\n")
