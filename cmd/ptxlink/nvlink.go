@@ -44,6 +44,7 @@ var nvlinkCommand = subcommand{
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v", "verbose2", "v2"}, Category: messages, Usage: "print the registers and memory of each kernel"},
 			&cli.BoolFlag{Name: "w", Aliases: []string{"disable-warnings"}, Category: messages, Usage: "suppress all warnings"},
 			&cli.BoolFlag{Name: "suppress-arch-warning", Category: messages, Usage: "do not warn about objects without code for the GPU"},
+			&cli.BoolFlag{Name: "suppress-stack-size-warning", Category: messages, Usage: "do not warn about kernels whose stack size is not known"},
 			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
 			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 		}
@@ -69,7 +70,6 @@ func nvlinkIgnored() []cli.Flag {
 		&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
 		&cli.BoolFlag{Name: "extra-warnings", Aliases: []string{"extrawarn"}, Category: ignored, Usage: "all warnings are on"},
 		&cli.BoolFlag{Name: "report-arch", Category: ignored, Usage: "messages name the GPU where it matters"},
-		&cli.BoolFlag{Name: "suppress-stack-size-warning", Category: ignored, Usage: "ptxas has its own warning"},
 		&cli.BoolFlag{Name: "disable-infos", Category: ignored, Usage: "there are no messages of this kind"},
 		&cli.BoolFlag{Name: "preserve-relocs", Category: ignored, Usage: "the cubin comes from ptxas, which resolves none"},
 		&cli.BoolFlag{Name: "use-host-info", Category: ignored, Usage: "this is the default"},
@@ -143,6 +143,7 @@ func (j *linkJob) nvlink() error {
 	o := dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries"), LTO: lto, MapInputs: j.memory == nil}
 	j.options.Relocatable = j.opts.Bool("relocatable-link")
 	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
+	j.assembler.AnyStack = j.opts.Bool("suppress-stack-size-warning")
 	if n := j.opts.String("maxrregcount"); n != "" {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
 	}

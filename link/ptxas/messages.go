@@ -68,7 +68,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 		line = strings.TrimRight(line, "\r\n")
 		found := said().FindStringSubmatch(line)
 		switch {
-		case strings.TrimSpace(line) == "":
+		case strings.TrimSpace(line) == "", found != nil && t.drops(found[3]):
 		case found == nil && last != nil && line[0] == ' ':
 			last.Text += diag.Escape(": " + strings.TrimSpace(line))
 		case found == nil && !lines.take(""), found != nil && !lines.take(found[2]):
@@ -105,6 +105,12 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 			}
 		}
 	}
+}
+
+// drops reports whether a message of ptxas or nvlink is not wanted. The programs have an option for
+// this, but ptxas 13 writes its options into cubins with DWARF.
+func (o Options) drops(text string) bool {
+	return o.AnyStack && strings.HasPrefix(text, "Stack size for entry function ")
 }
 
 // message places one message. number is a line of the linked module, or 0.

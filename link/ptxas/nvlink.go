@@ -160,7 +160,7 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 			}
 			continue
 		}
-		if said[line] || !lines.take(found[1]) {
+		if said[line] || b.drops(found[2]) || !lines.take(found[1]) {
 			continue
 		}
 		said[line] = true
