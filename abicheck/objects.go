@@ -39,16 +39,13 @@ func (c *checker) object(name string, a, b side) {
 		where = "in " + b.file.Name + ", whose definition is used"
 	}
 	help := remedy(a, b, "declaration")
-	if a.file.Language() == object.CXX && !x.Defines() && x.Dims.Len == 0 && y.Dims.Len > 0 && x.Size() == pointerSize {
-		help = "a pointer is no array: write " + c.log.Demangle(name) + "[] in place of *" + c.log.Demangle(name) + " if it is declared as a pointer here; otherwise " + help
+	if a.file.Language() == object.CXX && !x.Defines() && x.Dims.Len == 0 && y.Dims.Len > 0 && x.Size() == int64(a.file.AddressSize/8) {
+		help = fmt.Sprintf("an array is not a pointer: if the source declares *%[1]s here, write %[1]s[] instead; otherwise %[2]s", c.log.Demangle(name), help)
 	}
 	c.log.Error(diag.VarSize, a.at(x.Declared), fmt.Sprintf("%s has %d bytes here but %d %s", c.log.Name(name), x.Size(), y.Size(), where)).Of(name).
 		Note(b.at(y.Declared), b.note()).
 		WithHelp(help)
 }
-
-// pointerSize is the size of a pointer of a 64-bit module.
-const pointerSize = 8
 
 func attribute(d *ptx.Decl) string {
 	switch {
@@ -161,7 +158,7 @@ func Alignments(t *resolve.Table, log *diag.Log) {
 			continue
 		}
 		id := s.Mentions[by]
-		if d := t.Files[id.File].DeclOf(id.Name); d != nil && !sizesAgree(d, def) { // an error
+		if d := t.Files[id.File].DeclOf(id.Name); d != nil && !sizesAgree(d, def) { // var-size reports both
 			continue
 		}
 		log.Warn(diag.Align, t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is aligned to %d here but to %d where it is defined; raised to %d", log.Name(s.Name), align, def.Alignment(), align)).Of(s.Name).

@@ -43,7 +43,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			if d.Kind == ptx.Variable && temporaryOf(s.Name) != "" {
 				continue // one number may belong to two temporaries
 			}
-			if d.Kind != def.Kind || d.Kind == ptx.Variable && d.Size() != def.Size() { // reported as such
+			if d.Kind != def.Kind || d.Kind == ptx.Variable && !sizesAgree(d, def) { // an error already
 				continue
 			}
 			at := resolve.DeclID{File: id.File, Decl: sym.Def}
@@ -200,8 +200,8 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bo
 	return names, true
 }
 
-// firstDifference returns the first instructions that differ in more than the names of registers, labels and
-// parameters, or the names of both definitions if there are none.
+// firstDifference returns the first pair of instructions that differ in more than the names of registers, labels
+// and parameters. If there is none, it returns the names of the two definitions.
 func firstDifference(t *resolve.Table, a, b resolve.DeclID) (here, there diag.Span) {
 	m, _ := match(t, a, b)
 	defer m.done()
@@ -225,7 +225,7 @@ func instructions(c *ptx.Code) (list []ptx.Statement) {
 	return list
 }
 
-// sameInstruction reports whether two instructions differ at most in names that mean something in their bodies only.
+// sameInstruction reports whether two instructions are the same, apart from names that are local to their bodies.
 func (m *matcher) sameInstruction(a, b ptx.Statement) bool {
 	if a.End-a.First != b.End-b.First {
 		return false

@@ -126,7 +126,7 @@ func Plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// param compares result or parameter i, an index of Signature.At.
+// param reports that result or parameter i, an index of Signature.At, differs.
 func (c *checker) param(name string, i int, a, b side, difference string) *diag.Message {
 	x, y := c.params(a)[i], c.params(b)[i]
 	verb := "returns"

@@ -143,7 +143,7 @@ func (j *linkJob) nvlink() error {
 	o := dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries"), LTO: lto, MapInputs: j.memory == nil}
 	j.options.Relocatable = j.opts.Bool("relocatable-link")
 	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
-	j.assembler.AnyStack = j.opts.Bool("suppress-stack-size-warning")
+	j.assembler.SuppressStackWarnings = j.opts.Bool("suppress-stack-size-warning")
 	if n := j.opts.String("maxrregcount"); n != "" {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
 	}
@@ -294,17 +294,17 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 			continue
 		}
 		for name := range strings.SplitSeq(in.name, ",") {
-			found := slices.ContainsFunc(dirs, func(dir string) bool {
-				path := filepath.Join(dir, "lib"+name+".a")
-				info, err := os.Stat(path)
-				if err != nil || !info.Mode().IsRegular() {
-					return false
-				}
-				libraries = append(libraries, dlink.File{Path: path, Library: true})
-				return true
+			file := "lib" + name + ".a"
+			in := slices.IndexFunc(dirs, func(dir string) bool {
+				info, err := os.Stat(filepath.Join(dir, file))
+				return err == nil && info.Mode().IsRegular()
 			})
-			if !found && !object.IsHostLibrary(name) && name != "m" && name != "cudadevrt" {
-				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has lib"+name+".a")
+			switch {
+			case in >= 0:
+				libraries = append(libraries, dlink.File{Path: filepath.Join(dirs[in], file), Library: true})
+			case object.IsHostLibrary(name), name == "m", name == "cudadevrt": // nvcc always names the last
+			default:
+				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has "+file)
 			}
 		}
 	}

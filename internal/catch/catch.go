@@ -16,7 +16,7 @@ func As[E any](read func()) (err E) {
 	return err
 }
 
-// Value is As for a function that returns a value.
+// Value is As for a function that returns a value. The error is nil, and not a nil E, if there was no panic.
 func Value[E interface {
 	comparable
 	error

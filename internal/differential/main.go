@@ -107,7 +107,7 @@ func (r *runner) one(c *comparer, seed uint64) {
 		fmt.Fprintf(r.log, "%d: %s: %s\n", seed, o.class, strings.TrimSpace(o.detail))
 	}
 	r.mu.Unlock()
-	if !o.differs() || count > 2 || r.out == "" {
+	if !o.differs() || count > 2 || r.out == "" { // two of a kind are enough to look at
 		return
 	}
 	minimise(s, 400, func(t *set) bool { return c.compare(t).class == o.class })

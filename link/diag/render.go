@@ -64,8 +64,8 @@ func writeText(w io.Writer, messages []*Message, style Style) error {
 	return err
 }
 
-// The most places that are shown of a line that was inlined: of the message, and of a note. The last one is
-// that of the outermost call: where libraries are inlined, the only one in code of the user.
+// maxCalls and maxCallsOfNote limit the places that are shown for an inlined line. The outermost call is always
+// among them: where a library is inlined, only that one is in the user's code.
 const maxCalls, maxCallsOfNote = 4, 2
 
 // shortChains leaves out the places in the middle of inlined lines.
@@ -127,7 +127,7 @@ func writeOne(b *strings.Builder, m *Message, g *group, s Style) {
 		kind, id := "note", ID("")
 		if i == 0 {
 			kind, id = m.Kind.String(), m.ID
-		} else if g != nil && g.leavesOut(n, brief) {
+		} else if g != nil && !s.Full && g.leavesOut(n, brief) {
 			continue
 		}
 		b.WriteString(firstLine(n.Place, kind, n.Text, id, s) + "\n")

@@ -56,7 +56,7 @@ func (o Options) Find(explicit string) (string, error) {
 		} else if !info.IsDir() {
 			return "", diag.New(diag.Tool, diag.Place{}, explicit+o.Spelling.With("--cuda", ", which %s names,")+" is a device or a pipe, not "+fileName)
 		}
-		for _, root := range []string{explicit, filepath.Join(explicit, ptxas.Packages)} {
+		for _, root := range []string{explicit, filepath.Join(explicit, ptxas.WheelDir)} {
 			if path := below(root); path != "" {
 				return path, nil
 			}

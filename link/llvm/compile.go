@@ -107,7 +107,7 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 	}
 	commands := c.commands(named, archived)
 	if c.Command != nil {
-		c.Command(units[len(uses):], ptxas.Shown(commands, names, units))
+		c.Command(units[len(uses):], ptxas.NameUnitsIn(commands, names, units))
 	}
 	key := ""
 	if c.Cache != nil {
@@ -124,7 +124,7 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 	})
 	for line := range strings.Lines(warnings) {
 		if uses == nil || !strings.Contains(line, names[0]) { // it has another triple
-			log.Warn(diag.Clang, diag.Place{}, ptxas.InWords(strings.TrimSpace(line), names, units))
+			log.Warn(diag.Clang, diag.Place{}, ptxas.NameUnits(strings.TrimSpace(line), names, units))
 		}
 	}
 	return text, err
@@ -158,7 +158,7 @@ func (c *Compiler) compile(ctx context.Context, commands [][]string, names []str
 		}
 		if text == nil {
 			for i, line := range said {
-				said[i] = ptxas.InWords(line, names, units)
+				said[i] = ptxas.NameUnits(line, names, units)
 			}
 			c.refused(ctx, command[0], said, units, log)
 			return "", nil, ErrRejected

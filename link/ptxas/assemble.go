@@ -39,8 +39,8 @@ type Options struct {
 	// Usage runs ptxas with -v, except with DWARF, for the spills of Output.Usages. What
 	// -v prints becomes messages only if Args has -v too.
 	Usage bool
-	// AnyStack drops the warnings that the size of a kernel's stack is not known.
-	AnyStack bool
+	// SuppressStackWarnings drops the warnings that the size of a kernel's stack is not known.
+	SuppressStackWarnings bool
 	// Modules are those of the link. ptxas gets the options that they record.
 	Modules []link.Module
 	// Cubins are those that nvlink links with what ptxas writes: those of

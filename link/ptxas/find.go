@@ -103,8 +103,8 @@ func Toolkits() []string {
 // CUDA 13 and later, of those before, and of Triton, in that order.
 var wheels = []string{"nvidia/cu[1-9]*/bin", "nvidia/cuda_nvcc/bin", "triton/backends/nvidia/bin"}
 
-// Packages is the directory of the wheels in a virtual or conda environment.
-var Packages = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
+// WheelDir is the pattern of the directory of the wheels in a virtual or conda environment.
+var WheelDir = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
 
 // sitePackages is SitePackages, except in tests.
 var sitePackages = SitePackages
@@ -114,7 +114,7 @@ var sitePackages = SitePackages
 func SitePackages() (list []string) {
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
-			list = append(list, filepath.Join(root, Packages))
+			list = append(list, filepath.Join(root, WheelDir))
 		}
 	}
 	if runtime.GOOS == "windows" {
@@ -128,7 +128,7 @@ func SitePackages() (list []string) {
 		user = filepath.Join(home, ".local")
 	}
 	if user != "" {
-		list = append(list, filepath.Join(user, Packages))
+		list = append(list, filepath.Join(user, WheelDir))
 	}
 	return append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
 }

@@ -96,7 +96,7 @@ func (l *Lowerer) lower(ctx context.Context, units []container.Unit, log *diag.L
 	}
 	args := append([]string{"-lto", "-emit-ptx", "-arch=" + l.Arch, "-nvvmpath=nvvm"}, append(names, "-o", inputName)...)
 	if l.Command != nil {
-		l.Command(units, Shown([][]string{append([]string{l.Nvlink}, args...)}, names[1:], units))
+		l.Command(units, NameUnitsIn([][]string{append([]string{l.Nvlink}, args...)}, names[1:], units))
 	}
 	key := ""
 	if l.Cache != nil {
@@ -268,7 +268,7 @@ func eachLine(said string, names []string, units []container.Unit, use func(kind
 		if line == "" || strings.Contains(line, names[0]) { // "doing partial LTO"
 			continue
 		}
-		line = InWords(line, names[1:], units)
+		line = NameUnits(line, names[1:], units)
 		if found := nvlinkSaid().FindStringSubmatch(line); found != nil {
 			use(found[1], found[2])
 		} else {
@@ -277,16 +277,16 @@ func eachLine(said string, names []string, units []container.Unit, use func(kind
 	}
 }
 
-// InWords returns a line of a program with the names of units in place of those of their files.
-func InWords(line string, names []string, units []container.Unit) string {
+// NameUnits returns a line of a program with the names of units in place of those of their files.
+func NameUnits(line string, names []string, units []container.Unit) string {
 	for i := len(names) - 1; i >= 0; i-- { // unit11 before unit1
 		line = strings.ReplaceAll(line, names[i], diag.Escape(units[i].Name))
 	}
 	return line
 }
 
-// Shown returns commands with the names of units in place of those of their files.
-func Shown(commands [][]string, names []string, units []container.Unit) (list [][]string) {
+// NameUnitsIn returns commands with the names of units in place of those of their files.
+func NameUnitsIn(commands [][]string, names []string, units []container.Unit) (list [][]string) {
 	for _, command := range commands {
 		command = slices.Clone(command)
 		for i, arg := range command {

@@ -110,7 +110,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 // drops reports whether a message of ptxas or nvlink is not wanted. The programs have an option for
 // this, but ptxas 13 writes its options into cubins with DWARF.
 func (o Options) drops(text string) bool {
-	return o.AnyStack && strings.HasPrefix(text, "Stack size for entry function ")
+	return o.SuppressStackWarnings && strings.HasPrefix(text, "Stack size for entry function ")
 }
 
 // message places one message. number is a line of the linked module, or 0.
