@@ -183,8 +183,12 @@ func (o Output) Killed() string {
 	if status, ok := o.State.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return signalName(status.Signal())
 	}
-	code := o.State.ExitCode()
-	if uint32(code) >= 0xc0000000 && code != -1 {
+	return endedBy(o.State.ExitCode())
+}
+
+// endedBy returns what an exit code says of a signal. On Windows ptxas ends with 0xffffffff, as -1, after errors.
+func endedBy(code int) string {
+	if uint32(code)>>28 == 0xc {
 		return fmt.Sprintf("exit code %#x", uint32(code))
 	}
 	switch s := syscall.Signal(code - 128); s {

@@ -100,6 +100,14 @@ func TestSaid(t *testing.T) {
 	}
 }
 
+func TestEndedBy(t *testing.T) {
+	for code, want := range map[int]string{0: "", 1: "", 255: "", -1: "", 0xffffffff: "", 139: "SIGSEGV (segmentation fault)", 0xc0000005: "exit code 0xc0000005"} {
+		if how := endedBy(code); how != want {
+			t.Errorf("%#x is %q, want %q", code, how, want)
+		}
+	}
+}
+
 // TestCancelled: the context ends a program that hangs, with its children.
 func TestCancelled(t *testing.T) {
 	ids := filepath.Join(t.TempDir(), "ids")
