@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -133,7 +134,7 @@ func compilerWords(cc string) ([]string, error) {
 	if _, err := exec.LookPath(cc); err == nil {
 		return []string{cc}, nil
 	}
-	return splitGNU(cc)
+	return splitArguments(cc, runtime.GOOS)
 }
 
 // showLayouts writes the layouts of types.

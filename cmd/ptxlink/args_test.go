@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,26 +87,35 @@ func TestReorderRefuses(t *testing.T) {
 	}
 }
 
-func TestSplitGNU(t *testing.T) {
+func TestSplitArguments(t *testing.T) {
 	for _, test := range []struct {
-		text string
-		want []string
+		system, text string
+		want         []string
 	}{
-		{"a  b\tc\r\nd\n", []string{"a", "b", "c", "d"}},
-		{`"with space" 'single "inner"' x"y"z`, []string{"with space", `single "inner"`, "xyz"}},
-		{`a\ b "q\"q" 'q\'q' \\`, []string{"a b", `q"q`, "q'q", `\`}},
-		{`"" ''`, []string{"", ""}},
-		{"\ufeffa", []string{"a"}},
-		{`end\`, []string{`end\`}},
-		{" \n", nil},
+		{"linux", "a  b\tc\r\nd\n", []string{"a", "b", "c", "d"}},
+		{"linux", `"with space" 'single "inner"' x"y"z`, []string{"with space", `single "inner"`, "xyz"}},
+		{"linux", `a\ b "q\"q" 'q\'q' \\`, []string{"a b", `q"q`, "q'q", `\`}},
+		{"linux", `"" ''`, []string{"", ""}},
+		{"linux", "\ufeffa", []string{"a"}},
+		{"linux", `end\`, []string{`end\`}},
+		{"linux", " \n", nil},
+		// What nvcc of CUDA 13.5 writes for nvlink.
+		{"windows", `  cudadevrt.lib   "/LIBPATH:C:\Program Files\cuda\bin/../lib/x64" -o "a.cubin"` + "\r\n", []string{"cudadevrt.lib", `/LIBPATH:C:\Program Files\cuda\bin/../lib/x64`, "-o", "a.cubin"}},
+		{"windows", `it's "a\"b" a\\"b c" \\\"d "\\" "" \\server\dir\`, []string{"it's", `a"b`, `a\b c`, `\"d`, `\`, "", `\\server\dir\`}},
 	} {
-		got, err := splitGNU(test.text)
+		got, err := splitArguments(test.text, test.system)
 		if d := cmp.Diff(test.want, got); d != "" || err != nil {
-			t.Errorf("%q: %v\n%s", test.text, err, d)
+			t.Errorf("%q on %s: %v\n%s", test.text, test.system, err, d)
+		}
+	}
+	words := []string{`a\`, `\"`, `\\"x\\`, "it's", "", "\t", `C:\a b\c.ptx`, `"`}
+	for _, system := range []string{"linux", "windows"} {
+		if got, err := splitArguments(string(responseFile(words, system)), system); !slices.Equal(got, words) {
+			t.Errorf("on %s a response file of %q holds %q (%v)", system, words, got, err)
 		}
 	}
 	for _, text := range []string{`"open`, `a 'b`, `"a\"`} {
-		if got, err := splitGNU(text); err == nil {
+		if got, err := splitArguments(text, "linux"); err == nil {
 			t.Errorf("%q was split into %q", text, got)
 		}
 	}

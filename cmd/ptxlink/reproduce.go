@@ -10,10 +10,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/dlink"
@@ -67,7 +69,7 @@ func (j *linkJob) reproduce() error {
 	if script := j.opts.String("version-script"); script != "" {
 		r.files = append(r.files, link.Input{Name: insideDir(script), Path: script})
 	}
-	r.files = slices.Insert(r.files, 0, link.Input{Name: "response.txt", Text: responseFile(words)}, link.Input{Name: "version.txt", Text: []byte(version() + "\n")})
+	r.files = slices.Insert(r.files, 0, link.Input{Name: "response.txt", Text: responseFile(words, runtime.GOOS)}, link.Input{Name: "version.txt", Text: []byte(version() + "\n")})
 	return j.write(j.paths, outfile.File{Path: file, From: r})
 }
 
@@ -106,12 +108,20 @@ func insideDir(name string) string {
 	return path.Join("root", strings.ReplaceAll(name, ":", ""))
 }
 
+// beforeQuote are the backslashes that splitArguments takes for others on Windows.
+var beforeQuote = lazy.Regexp(`(\\*)("|$)`)
+
 // responseFile returns the text of a response file with a word on each line.
-func responseFile(words []string) []byte {
+func responseFile(words []string, system string) []byte {
 	var b bytes.Buffer
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	for _, w := range words {
-		fmt.Fprintf(&b, "\"%s\"\n", quote.Replace(w))
+		if system == "windows" {
+			w = strings.ReplaceAll(beforeQuote().ReplaceAllString(w, `$1$1$2`), `"`, `\"`)
+		} else {
+			w = quote.Replace(w)
+		}
+		fmt.Fprintf(&b, "\"%s\"\n", w)
 	}
 	return b.Bytes()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		inner, err := splitGNU(text)
+		inner, err := splitArguments(text, runtime.GOOS)
 		if err != nil {
 			return nil, usageError(fmt.Sprintf("response file %s: %v", name, err), "")
 		}
@@ -86,13 +87,16 @@ func (r *responses) readFile(name string) (string, error) {
 	return string(text), nil
 }
 
-// splitGNU splits text into arguments as GCC does: white space separates, both
+// splitArguments splits text into arguments as GCC does: white space separates, both
 // kinds of quotes group, and a backslash takes the next byte as it is, within
-// quotes too. Libraries split as a shell does: google/shlex, mattn/go-shellwords and
+// quotes too. On Windows only " groups, and backslashes stand for themselves unless a " follows, as for all
+// programs there.
+// Libraries split as a shell does: google/shlex, mattn/go-shellwords and
 // kballard/go-shellquote refuse 'q\'q', which GCC writes; the first drops what follows
 // #, the second what follows ;.
-func splitGNU(text string) ([]string, error) {
+func splitArguments(text, system string) ([]string, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
+	windows := system == "windows"
 	var args []string
 	var arg []byte
 	started := false
@@ -100,6 +104,16 @@ func splitGNU(text string) ([]string, error) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
+		case c == '\\' && windows:
+			slashes := text[i : len(text)-len(strings.TrimLeft(text[i:], `\`))]
+			started, i = true, i+len(slashes)-1
+			if strings.HasPrefix(text[i+1:], `"`) {
+				quoted := len(slashes)%2 == 1
+				if slashes = slashes[:len(slashes)/2]; quoted {
+					slashes, i = slashes+`"`, i+1
+				}
+			}
+			arg = append(arg, slashes...)
 		case c == '\\' && i+1 < len(text):
 			i++
 			arg, started = append(arg, text[i]), true
@@ -109,7 +123,7 @@ func splitGNU(text string) ([]string, error) {
 			} else {
 				arg = append(arg, c)
 			}
-		case c == '\'' || c == '"':
+		case c == '\'' && !windows || c == '"':
 			quote, started = c, true
 		case c == ' ' || '\t' <= c && c <= '\r':
 			if started {
