@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"syscall"
 
 	"ptxlink/internal/room"
 )
@@ -171,6 +172,9 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	defer opened.Close()
 	if info, err := opened.Stat(); err == nil {
+		if info.IsDir() { // Windows has no words for what reading it would be
+			return nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+		}
 		f.Add(path, info)
 	}
 	return room.ReadAll(opened, limit)

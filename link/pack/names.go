@@ -26,6 +26,9 @@ func memberName(name string, in link.Input) string {
 	if file == "<stdin>" {
 		file = "stdin.ptx"
 	}
+	if !bare { // a library may be of Windows
+		file = strings.ReplaceAll(file, `\`, "/")
+	}
 	file = withoutSuffix(path.Base(filepath.ToSlash(file)), []string{".zst", ".gz", ".lz4"})
 	if !bare {
 		file = withoutSuffix(file, innerSuffixes) + ".ptx"
