@@ -11,15 +11,11 @@ import (
 	"ptxlink/link/diag"
 )
 
-// FindLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
+// LibraryFile returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
 // -L directory that has one, else <name>.lib or lib<name>.lib, as libraries are called on
-// Windows, or exactly <file> for -l:<file>. It logs an error if there is none.
-func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok bool) {
-	rounds := [][]string{{"lib" + name + ".a", "lib" + name + ".ptx"}, {name + ".lib", "lib" + name + ".lib"}}
-	if file, exact := strings.CutPrefix(name, ":"); exact {
-		rounds = [][]string{{file}}
-	}
-	for _, candidates := range rounds {
+// Windows, or exactly <file> for -l:<file>.
+func LibraryFile(name string, dirs []string) (path string, ok bool) {
+	for _, candidates := range libraryFiles(name) {
 		for _, dir := range dirs {
 			for _, candidate := range candidates {
 				path := filepath.Join(dir, candidate)
@@ -29,7 +25,23 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 			}
 		}
 	}
-	wanted := strings.Join(slices.Concat(rounds...), ", ")
+	return "", false
+}
+
+// libraryFiles returns what the file of -l name may be called: each list in all directories before the next.
+func libraryFiles(name string) [][]string {
+	if file, exact := strings.CutPrefix(name, ":"); exact {
+		return [][]string{{file}}
+	}
+	return [][]string{{"lib" + name + ".a", "lib" + name + ".ptx"}, {name + ".lib", "lib" + name + ".lib"}}
+}
+
+// FindLibrary is LibraryFile, and logs an error if there is no such file.
+func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok bool) {
+	if path, ok = LibraryFile(name, dirs); ok {
+		return path, true
+	}
+	wanted := strings.Join(slices.Concat(libraryFiles(name)...), ", ")
 	if i := strings.LastIndex(wanted, ", "); i >= 0 {
 		wanted = wanted[:i] + " or" + wanted[i+1:]
 	}
@@ -49,6 +61,12 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", wanted, dir))
 	}
 	return "", false
+}
+
+// IsCudadevrt reports whether a file is libcudadevrt.a of the CUDA toolkit, or that of Windows.
+func IsCudadevrt(path string) bool {
+	name := filepath.Base(path)
+	return name == "libcudadevrt.a" || name == "cudadevrt.lib"
 }
 
 // similarLibrary returns the -l of the library in the directories whose name is most similar,
@@ -95,6 +113,7 @@ func bareLibrary(file string) (name string, ok bool) {
 var hostLibraries = map[string]bool{
 	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
 	"cublas": true, "cublasLt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvJitLink": true, "nvToolsExt": true,
+	"kernel32": true, "user32": true, "gdi32": true, "winspool": true, "shell32": true, "ole32": true, "oleaut32": true, "uuid": true, "comdlg32": true, "advapi32": true,
 }
 
 // IsHostLibrary reports whether a -l is known to name a library without device code.

@@ -481,7 +481,7 @@ func (s *Set) Unusable(name string) *diag.Message {
 // ForNvlink returns the advice to leave a member of libcudadevrt, which has PTX only for
 // the newest GPU and cubins for all, to nvlink; "" for other members.
 func ForNvlink(member string) string {
-	if !strings.Contains(member, "libcudadevrt.a(") {
+	if !IsCudadevrt(member[:max(0, strings.LastIndexByte(member, '('))]) {
 		return ""
 	}
 	return "write a cubin for one GPU, for which nvlink takes the library's: ptxlink FILE... --arch=sm_80 -o out.cubin (docs/libraries.md)"

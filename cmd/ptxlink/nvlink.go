@@ -288,23 +288,33 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 // that is in no directory belongs to the host, as for nvlink.
 func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 	var libraries []dlink.File
-	for _, in := range j.inputs {
-		if !in.library {
-			files = append(files, dlink.File{Path: in.name})
-			continue
+	inputs := slices.DeleteFunc(slices.Clone(j.inputs), func(in input) bool {
+		dir, ok := libraryPath(in.name)
+		if ok {
+			dirs = append(dirs, dir)
 		}
-		for name := range strings.SplitSeq(in.name, ",") {
-			file := "lib" + name + ".a"
-			in := slices.IndexFunc(dirs, func(dir string) bool {
-				info, err := os.Stat(filepath.Join(dir, file))
-				return err == nil && info.Mode().IsRegular()
-			})
+		return ok
+	})
+	for _, in := range inputs {
+		names := strings.Split(in.name, ",")
+		if !in.library {
+			if _, err := os.Stat(in.name); err == nil || filepath.Base(in.name) != in.name || !strings.EqualFold(filepath.Ext(in.name), ".lib") {
+				files = append(files, dlink.File{Path: in.name})
+				continue
+			}
+			names = []string{":" + in.name}
+		}
+		for _, name := range names {
+			path, ok := object.LibraryFile(name, dirs)
+			bare, exact := strings.CutPrefix(strings.TrimSuffix(name, ".lib"), ":")
 			switch {
-			case in >= 0:
-				libraries = append(libraries, dlink.File{Path: filepath.Join(dirs[in], file), Library: true})
-			case object.IsHostLibrary(name), name == "m", name == "cudadevrt": // nvcc always names the last
+			case ok:
+				libraries = append(libraries, dlink.File{Path: path, Library: true})
+			case object.IsHostLibrary(bare), bare == "m", bare == "cudadevrt": // nvcc always names the last
+			case exact:
+				j.options.NotLinked = append(j.options.NotLinked, name[1:]+", as no -L directory has it")
 			default:
-				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has "+file)
+				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has lib"+name+".a")
 			}
 		}
 	}
@@ -313,6 +323,15 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 		j.paths = append(j.paths, f.Path)
 	}
 	return files
+}
+
+// libraryPath returns the directory in /LIBPATH:DIR, which nvcc writes on Windows for -L DIR.
+func libraryPath(word string) (dir string, ok bool) {
+	const option = "/LIBPATH:"
+	if len(word) <= len(option) || !strings.EqualFold(word[:len(option)], option) {
+		return "", false
+	}
+	return word[len(option):], true
 }
 
 // findPtxas finds the ptxas of the toolkit that this program links in: $PTXAS, else the one beside the nvlink

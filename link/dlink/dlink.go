@@ -86,9 +86,6 @@ type Job struct {
 	virtual bool
 }
 
-// systemLibrary is linked only if something needs it: nvcc names it in every link.
-const systemLibrary = "libcudadevrt.a"
-
 // Read finds the device code in the files, by the rules of nvlink:
 //
 //  1. Of a host object, only relocatable device code (nvcc -dc) is linked. Objects
@@ -207,7 +204,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		r.candidates = append(r.candidates, c)
 		return
 	}
-	if filepath.Base(f.Path) == systemLibrary {
+	if object.IsCudadevrt(f.Path) { // linked only if something needs it: nvcc names it in every link
 		library := candidate{input: link.Input{Path: f.Path, WholeArchive: r.System}, system: true}
 		for _, code := range codes {
 			library.ids = append(library.ids, code.IDs...)

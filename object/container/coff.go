@@ -109,15 +109,22 @@ func (op *opener) coffSections(f *coffFile, p place) {
 	p.OS, p.Arch = "windows", coffMachines[f.machine]
 	headers := uint64(len(f.data)) - min(f.sections, uint64(len(f.data)))
 	p.need(f.count <= headers/coffSection, int(f.sections), "COFF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, coffSection, f.sections, len(f.data))
-	var list []deviceSection
-	for i := range f.count {
-		s := f.section(f.sections + i*coffSection)
-		// Linkers cut names to 8 bytes in programs.
-		if s.off != 0 && slices.ContainsFunc(deviceSections, func(name string) bool { return s.name == name || s.name == name[:coffNameSize] }) {
-			list = append(list, s)
+	list := func(wanted func(name string) bool) (list []deviceSection) {
+		for i := range f.count {
+			if s := f.section(f.sections + i*coffSection); s.off != 0 && wanted(s.name) {
+				list = append(list, s)
+			}
 		}
+		return list
 	}
-	op.sections(f.data, p, list)
+	if op.list != nil && op.list.hosts {
+		op.hostFile(f.data, p, !f.image, list)
+		return
+	}
+	op.sections(f.data, p, list(func(name string) bool {
+		// Linkers cut names to 8 bytes in programs.
+		return slices.ContainsFunc(deviceSections, func(device string) bool { return name == device || name == device[:coffNameSize] })
+	}))
 }
 
 // section reads the section header at an offset, which exists. The offset of a section

@@ -180,7 +180,7 @@ func (op *opener) open(data []byte, p place) {
 		err.Help = "take the PTX out first and link that"
 		panic(err)
 	}
-	if op.list != nil && op.list.hosts && !IsArchive(data) && (!prefixed(data, "\x7fELF") || isCubin(data)) {
+	if op.list != nil && op.list.hosts && !IsArchive(data) && !isHostFile(data) {
 		op.list.nonHost++
 		return
 	}
@@ -225,6 +225,14 @@ func (op *opener) open(data []byte, p place) {
 	case len(bytes.Trim(data, "\x00 \t\r\n")) > 0:
 		op.held.add(other, "")
 	}
+}
+
+// isHostFile reports whether data is a host object, program or shared library, as open finds them.
+func isHostFile(data []byte) bool {
+	if prefixed(data, "\x7fELF") {
+		return !isCubin(data)
+	}
+	return prefixed(data, "MZ") || prefixed(data, anonymous) || isCOFF(data)
 }
 
 func prefixed(data []byte, magic string) bool {

@@ -29,7 +29,10 @@ func (op *opener) elf(data []byte, p place) {
 	}
 	file := readELF(data, p)
 	if op.list != nil && op.list.hosts {
-		op.hostObject(file, p)
+		object := elf.Type(file.order.Uint16(data[16:])) == elf.ET_REL
+		op.hostFile(data, p, object, func(wanted func(name string) bool) []deviceSection {
+			return file.list(func(s elfSection) bool { return s.kind != elf.SHT_NOBITS && wanted(s.name) })
+		})
 		return
 	}
 	if host := machines[file.machine]; host != "" {

@@ -2,7 +2,6 @@ package container
 
 import (
 	"bytes"
-	"debug/elf"
 	"slices"
 	"strings"
 
@@ -27,16 +26,18 @@ func HostSymbols(name string, data []byte, o Options, use func(object, symbol st
 	catch.As[*Error](func() { l.read(name, data, o) })
 }
 
-// hostObject adds the device code of a host object. Programs and shared libraries went through
-// a device link of their own.
-func (op *opener) hostObject(file *elfFile, p place) {
+// hostFile adds the device code of a host object. Programs and shared libraries went through
+// a device link of their own. list returns the sections whose names are wanted.
+func (op *opener) hostFile(data []byte, p place, object bool, list func(wanted func(name string) bool) []deviceSection) {
 	op.list.hostFiles++
-	if kind := elf.Type(file.order.Uint16(file.data[16:])); kind != elf.ET_REL {
+	if !object {
 		return
 	}
 	if op.list.symbol != nil {
-		for _, symbol := range elfSymbols(file.data) {
-			op.list.symbol(p.object, symbol)
+		if prefixed(data, "\x7fELF") {
+			for _, symbol := range elfSymbols(data) {
+				op.list.symbol(p.object, symbol)
+			}
 		}
 		return
 	}
@@ -44,11 +45,11 @@ func (op *opener) hostObject(file *elfFile, p place) {
 	var o Object
 	var launched []string             // Object.Launched
 	external, unclear := false, false // whether the section of kernels with external linkage is there
-	wanted := func(s elfSection) bool {
-		o.WholeProgram = o.WholeProgram || s.name == wholeProgramCode
-		return s.kind != elf.SHT_NOBITS && slices.Contains(relocatableSections, s.name)
+	wanted := func(name string) bool {
+		o.WholeProgram = o.WholeProgram || name == wholeProgramCode
+		return slices.Contains(relocatableSections, name)
 	}
-	op.eachSection(file.data, p, file.list(wanted), func(name string, body []byte, _ place) {
+	op.eachSection(data, p, list(wanted), func(name string, body []byte, _ place) {
 		switch name {
 		case "__nv_relfatbin":
 			if body = bytes.TrimLeft(body, "\x00"); len(fatbins) > 0 {
