@@ -16,11 +16,12 @@ import (
 var depsCommand = subcommand{
 	Command: described("deps"),
 	flags: func() []cli.Flag {
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print JSON: the inputs, members and unused archives"},
-		}, linkFlags("L", "l", "undefined", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group", "arch", "max-input-size", "threads",
-			"ptxas", "ptxas-jobs", "nvlink", "nvvm", "clang", "cache", "cache-dir", "cache-size",
-			"wrap", "defsym", "demangle", "no-demangle", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
+		return slices.Concat([]cli.Flag{
+			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print JSON: the modules and the unused archives"},
+		}, linkFlags("L", "l", "undefined", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group", "max-input-size", "threads", "defsym", "wrap"), []cli.Flag{
+			&cli.StringSliceFlag{Name: "arch", Category: "ptxas", Usage: "link for the GPU `sm_NN` (default: the .target)"},
+		}, linkFlags("ptxas", "ptxas-jobs", "nvlink", "nvvm", "clang", "cache", "cache-dir", "cache-size",
+			"demangle", "no-demangle", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"))
 	},
 	run: links((*linkJob).deps),
 }

@@ -15,13 +15,20 @@ var nvptxLdCommand = subcommand{
 	Command: described("nvptx-none-ld"),
 	flags: func() []cli.Flag {
 		const messages = "Messages"
-		return append(linkFlags("output", "relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "gc-sections", "strip-debug"),
-			append([]cli.Flag{
+		return slices.Concat([]cli.Flag{outputFlag("a.out")},
+			linkFlags("relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "strip-debug"),
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "gc-sections", Category: "Linking", Usage: "remove what nothing refers to"},
 				&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: messages, Usage: "print what was renamed, dropped and assumed"},
 				&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
-			}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)...)
+			}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics"))
 	},
 	run: links((*linkJob).nvptxLd),
+}
+
+// outputFlag is -o of a program in whose place ptxlink links.
+func outputFlag(name string) cli.Flag {
+	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: "Output", Usage: "write to `FILE` (default: " + name + ")"}
 }
 
 // nvptxLd runs ptxlink nvptx-none-ld.
@@ -67,14 +74,17 @@ var clangWrapperCommand = subcommand{
 	Command: described("clang-nvlink-wrapper"),
 	flags: func() []cli.Flag {
 		const ignored, bitcode = "Accepted, without effect", "LLVM bitcode"
-		return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
-			"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
+		return slices.Concat([]cli.Flag{
+			outputFlag("a.out.cubin"),
+			&cli.GenericFlag{Name: "format", Category: "Output", Value: oneOf("ptx cubin fatbin"), Usage: "write `FORMAT`: ptx, cubin (default) or fatbin"},
+		}, linkFlags("arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
+			"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"), []cli.Flag{
 			&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
-			&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "`FILE` in ../lib of the directory of clang"},
+			&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "look for clang in ../bin of the directory of `FILE`"},
 			&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "compile with `OPTION`: O0 to O3, -mattr=FEATURES; others have no effect"},
 			&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
 			&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
-		)
+		})
 	},
 	first:  clangFile,
 	before: func(_ *command, _ table, args []string) []string { return clangArguments(args) },
