@@ -44,7 +44,7 @@ sed 's/${nccl:Major}/2/; s/${nccl:Minor}/30/; s/${nccl:Patch}/0/; s/${nccl:Suffi
 		units: []string{"../../build/gensrc/*.cu", "common.cu", "onerank.cu"},
 		flags: []string{"-std=c++17", "-DNCCL_OS_LINUX", "-I.", "-I..", "-I../../build/include", "-I../../build/include/doca_gpunetio", "-I../include", "-I../include/plugin",
 			"--expt-extended-lambda", "-maxrregcount=96"},
-		why: "nvlink drops eight kernels that no host code of the objects launches, as in Gpufit. So does ptxlink in nvlink's place. CMake's device link has libcudart_static among its inputs, which does not say what it launches, so nvlink and ptxlink keep all kernels there."},
+		why: "nvlink drops eight kernels that no host code of the objects launches, as in Gpufit. So does ptxlink in nvlink's place. CMake's device link has libcudart_static among its inputs, which does not record what it launches, so nvlink and ptxlink keep all kernels there."},
 	{name: "Gpufit", dir: "Gpufit/Gpufit", units: []string{"*.cu"}, flags: []string{"-std=c++14", "-I."},
 		why: "nvlink drops a kernel that no host code of the objects launches: sections of the objects (`.nvHRKE`, `.nvHRKI`) name those that are launched. ptxlink does so in nvlink's place, and keeps all kernels elsewhere."},
 	{name: "Kokkos virtual_functions", dir: "kokkos",
@@ -78,7 +78,7 @@ printf '#define DESUL_ATOMICS_ENABLE_CUDA\n#define DESUL_ATOMICS_ENABLE_CUDA_SEP
 		libs:  []string{"nvshmem-wheel/nvidia/nvshmem/lib/libnvshmem_device.a"}, cuda: []string{"12.4"}, sm: "90"},
 	{name: "phantom-fhe", dir: "phantom-fhe", units: []string{"src/*.cu", "src/ntt/*.cu"},
 		flags: []string{"-std=c++17", "--default-stream=per-thread", "-DPHANTOM_USE_CUDA_PTX", "-Iinclude"},
-		why:   "nvlink drops eleven kernels that no host code of the objects launches, as in NCCL. Of static constants that no code reads it keeps the bytes of the first unit, and the symbols of all: 95 lie behind the end of the section. ptxlink keeps the bytes, too."},
+		why:   "nvlink drops eleven kernels that no host code of the objects launches, as in NCCL. For static constants that no code reads, nvlink keeps the bytes of the first unit only, but the symbols of all units: 95 symbols are beyond the end of the section. ptxlink keeps all the bytes."},
 	sample("cdpAdvancedQuicksort"), sample("cdpQuadtree"), sample("cdpSimpleQuicksort"), sample("cdpBezierTessellation"),
 }
 
