@@ -61,8 +61,8 @@ type Options struct {
 	// not change .target.
 	Arch string
 	// Version is the .version of the output, such as "7.8"; empty means the highest of
-	// the inputs. One that the target or a directive needs more than is an error, and
-	// one that is lower than an input's a warning.
+	// the inputs. It is an error if the target or a directive requires a later version, and
+	// a warning if an input has one.
 	Version string
 	// Host is the host platform, such as "linux-x86_64", of inputs that do not record
 	// one. It is recorded in the output.
@@ -77,26 +77,25 @@ type Options struct {
 	// the output.
 	AllowUndefined []string
 	// Cubins are machine code that nvlink will link with the output, after ptxas -c. What
-	// they define may stay undefined, what they need stays in the output, and what they and
-	// the modules say of a name must agree. With Cubins, there may be no Inputs.
+	// they define may stay undefined, what they need stays in the output, and their symbols
+	// must agree with the declarations of the modules. With Cubins, there may be no Inputs.
 	Cubins []Cubin
 	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
 	WarnUndefined bool
-	// AllowDuplicates takes the first of several strong definitions of a name. They
-	// must still agree in what their callers depend on.
+	// AllowDuplicates takes the first of several strong definitions of a name. Their
+	// prototypes, or sizes and state spaces, must still agree.
 	AllowDuplicates bool
 	// DedupeIdentical takes the first of several strong definitions of a name if all
-	// have the same text, with a note. Others are errors still.
+	// have the same text, with a note. Definitions that differ stay errors.
 	DedupeIdentical bool
-	// Wrap are names whose uses go to other functions (--wrap): a module that uses
-	// NAME, and does not define it, uses __wrap_NAME, and one that uses __real_NAME
-	// uses NAME.
+	// Wrap redirects names (--wrap): uses of NAME become uses of __wrap_NAME, except in a
+	// module that defines NAME, and uses of __real_NAME become uses of NAME.
 	Wrap []string
 	// Define defines symbols (--defsym).
 	Define []Definition
 	// Weaken and LocalizeInputs are patterns of definitions that become .weak, or
-	// lose their linkage, in each input before the inputs are linked: what each module
-	// defines for itself then does not clash. Localize acts on the output.
+	// lose their linkage, in each input before the inputs are linked, so that private
+	// definitions with equal names do not clash. Localize acts on the output.
 	Weaken, LocalizeInputs []string
 
 	// What is in the output.
@@ -106,20 +105,20 @@ type Options struct {
 	// the name.
 	Undefined, RequireDefined []string
 	// KeepUnused keeps the definitions that nothing in the output refers to. By default
-	// the output holds what the entries, the variables in .global and .const, which
-	// the host can look up, and the names below lead to. If it has no entry, it is a
-	// library, and all functions with linkage stay. Relocatable implies KeepUnused.
+	// the output keeps only what its entries, the variables in .global and .const, which
+	// the host can look up, and the names below refer to. Without entries it is a
+	// library: all functions and .shared variables with linkage stay. Relocatable implies
+	// KeepUnused.
 	KeepUnused bool
 	// CollectVariables removes also variables that only the host could use.
 	CollectVariables bool
-	// Entries are patterns of the entries that stay; empty: all. It is an error
-	// if one matches no entry.
+	// Entries are patterns of the entries that stay. It is an error if one matches no entry.
+	// If Entries, Kernels and Launched are empty, all entries stay.
 	Entries []string
-	// Kernels are parts of names: entries whose name contains one of them stay, in addition
-	// to those that match Entries. One that no entry contains is a warning.
+	// Kernels are parts of names: entries whose name contains one of them stay too. A part
+	// that no name contains is a warning.
 	Kernels []string
-	// Launched are patterns of the entries that the host launches; not empty: of the entries
-	// in no other list only these stay.
+	// Launched are patterns of the entries that the host launches, which stay too.
 	Launched []string
 	// WholeProgram are the names of objects that nvcc compiled without -rdc=true. They are not
 	// among the inputs; messages about undefined symbols name the first.
@@ -134,9 +133,9 @@ type Options struct {
 	// and RequireDefined stay, too.
 	Exports []string
 	// Localize are patterns of definitions that lose their linkage: the host and
-	// other modules no longer find them. Those that Exports matches as well keep it; a
-	// name goes before a pattern, and any pattern before "*", as in the version scripts
-	// of GNU ld.
+	// other modules no longer find them. If Exports matches too, the more specific wins: a
+	// name, then a pattern, then "*", as in the version scripts of GNU ld. If both are
+	// equally specific, Exports wins.
 	Localize []string
 	// PatternPlaces are the places that messages show for patterns of Exports and Localize,
 	// such as lines of a version script.
@@ -165,7 +164,7 @@ type Options struct {
 	MaxInputSize int64
 	// MapInputs maps large files into memory and does not read them: of a package, only the
 	// members that are needed. They stay mapped until Close of the Result or of the Errors.
-	// Result.Unchanged tells whether another program has written them in place. A file that
+	// Result.Unchanged reports whether another program has written them in place. A file that
 	// becomes shorter meanwhile ends the process unless its goroutines have called
 	// debug.SetPanicOnFault.
 	MapInputs bool
@@ -230,17 +229,16 @@ type Result struct {
 	Debug, LineInfo bool
 	// Ways holds, for each name of Options.WhyLive, the way from a root to it, the root
 	// first and each the user of the next; nil if it is not in the output. If a linked cubin
-	// defines the name, the way is that symbol alone, without a Place: which code of a cubin
-	// uses it is not known.
+	// defines the name, the way is that symbol alone, without a Place.
 	Ways [][]Symbol
 	// References holds the external symbols, with Options.CrossReference.
 	References []Reference
-	// Units are those of LTO-IR or LLVM bitcode that one of the modules was compiled from, for the map. Who compiled
-	// them sets it: to a link, the module is like others.
+	// Units are those of LTO-IR or LLVM bitcode that one of the modules was compiled from, for the map. Link does not
+	// set it: its caller has compiled them.
 	Units []Unit
 	// Messages are warnings and notes, in command-line order.
 	Messages []*Message
-	// InlinedCalls are the calls that Options.Optimize looked at.
+	// InlinedCalls are the direct calls of device functions, with Options.Optimize.
 	InlinedCalls []InlinedCall
 	// Folded are the functions that another one replaces (Optimize.Fold).
 	Folded []FoldedFunction
@@ -277,9 +275,9 @@ func (r *Result) Removed() []Symbol { return r.describer().removed }
 // Unit is LTO-IR or LLVM bitcode that was compiled to a module, together with others of its form.
 type Unit struct {
 	Name, Target string
-	Form         string // "LTO-IR", "OptiX-IR" or "LLVM bitcode"
-	Bytes        int
-	Module       string   // its name
+	Form         string   // "LTO-IR", "OptiX-IR" or "LLVM bitcode"
+	Bytes        int      // of the unit
+	Module       string   // the name of the module
 	Defines      []string // names
 }
 

@@ -118,9 +118,9 @@ func (d describer) function(id object.ID) (name string, ok bool) {
 	return d.Names.Of(id), true
 }
 
-// WriteDot writes the call graph in the language of Graphviz. Entries are bold,
-// functions that the output only declares and variables are dashed boxes and ovals;
-// an edge has the number of calls, and is dashed if an address is taken.
+// WriteDot writes the call graph in the language of Graphviz. Entries are bold boxes,
+// functions that the output only declares dashed boxes, and variables ovals. An edge has
+// the number of calls; it is dashed if an address is taken.
 func (r *Result) WriteDot(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps the first error until Flush
 	fmt.Fprint(out, "digraph ptxlink {\n\trankdir=LR;\n\tnode [shape=box];\n")

@@ -83,8 +83,8 @@ func (m *cubinMembers) pull(t *resolve.Table, o Options) (pulled bool) {
 	})
 }
 
-// supply links the members that define what is needed, or what the linked cubins need, of several
-// that define a name the first.
+// supply links the members that define what is needed, or what the linked cubins need. Of several
+// that define a name it links the first.
 func (m *cubinMembers) supply(needed []need, inModules func(name string) bool) (pulled bool) {
 	defined := map[string]bool{} // by cubins
 	note := func(c Cubin) {

@@ -2,7 +2,7 @@
 //
 // [Link] takes modules from files, from memory or from a reader, and returns the
 // linked text, what became of each symbol, and warnings. If the modules do not fit
-// together, the error is [*Errors], with every fault at its place in the inputs.
+// together, the error is [*Errors], which holds every error with its place in the inputs.
 // [Linker] shares libraries between links. Package ptxlink/link/ptxas makes cubins.
 package link
 
@@ -34,8 +34,8 @@ import (
 
 // Link links the inputs into one module. If they cannot be linked, it returns
 // *Errors with every error found, and no Result. Other errors are a cancelled
-// context, an empty list of inputs, an unknown Options.Host or Arch, and an invalid
-// pattern. Link may be called concurrently.
+// context, an empty list of inputs, and an invalid option (Options.Check). Link may be
+// called concurrently.
 func Link(ctx context.Context, o Options) (*Result, error) {
 	var read *infile.Files
 	if slices.ContainsFunc(o.Inputs, func(in Input) bool { return in.Path != "" }) {

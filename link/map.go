@@ -47,8 +47,8 @@ type MapOutput struct {
 // MapInput is one linked module.
 type MapInput struct {
 	Module
-	// CompiledTo is the module that LTO-IR or LLVM bitcode was compiled to, with others of its
-	// Form.
+	// Form is that of a Unit, and CompiledTo the module that it was compiled to, with others
+	// of its Form. Both are empty for PTX.
 	Form       string `json:"form,omitempty"`
 	CompiledTo string `json:"compiled_to,omitempty"`
 }
@@ -69,7 +69,7 @@ type MapSymbol struct {
 	// Source and SourceLine are the place in the source that DWARF or .loc lines name.
 	Source     string `json:"source,omitempty"`
 	SourceLine int    `json:"source_line,omitempty"`
-	Supplier   string `json:"supplier,omitempty"` // "driver" or "launch", of an undefined one
+	Supplier   string `json:"supplier,omitempty"` // of an undefined one: "driver", "launch" or the name of a cubin
 	Reason     string `json:"reason,omitempty"`   // why it was dropped
 }
 
@@ -271,7 +271,7 @@ type Usage struct {
 	Kernel    bool   `json:"kernel"`
 	Registers int    `json:"registers"`
 	Stack     int64  `json:"stack"`    // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
-	Shared    int64  `json:"shared"`   // bytes that are not chosen at launch
+	Shared    int64  `json:"shared"`   // bytes of static shared memory
 	Constant  int64  `json:"constant"` // bytes of parameters and of what the driver puts before them
 	Code      int64  `json:"code"`     // bytes of machine code
 	// Spills are those of its own code; nil if they are unknown.

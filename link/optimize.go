@@ -9,8 +9,7 @@ import (
 	"ptxlink/link/program"
 )
 
-// Optimize says what the second stage of a link does to the linked module. The zero
-// value leaves it as it is.
+// Optimize says which functions a link inlines and folds. The zero value changes none.
 type Optimize = optimize.Request
 
 // InlinedCall is one direct call of a device function, and whether it is inlined.
@@ -21,8 +20,8 @@ type InlinedCall struct {
 	Reason         string // why it is not inlined
 }
 
-// FoldedFunction is a function that another one with the same code replaces: names in
-// the output, or what they would be there.
+// FoldedFunction is a function that another one with the same code replaces, by the names
+// that they have, or would have, in the output.
 type FoldedFunction = optimize.Fold
 
 // optimize runs the optimiser on a program, and adds what it did to the result.

@@ -33,14 +33,14 @@ func (r *Result) Origins() (modules []string, lines []int) {
 	return modules, lines
 }
 
-// Close unmaps the inputs of a link with Options.MapInputs. Afterwards only PTX may be
-// used of the Result. Without the option it does nothing.
+// Close unmaps the inputs of a link with Options.MapInputs. Afterwards only the field PTX
+// of the Result may be used. Without the option it does nothing.
 func (r *Result) Close() error { return r.maps.Close() }
 
 // Unchanged returns an error that names an input file whose size or time is not the one
-// it had when the link opened it: what was read may be of two states. Call it after the
-// output was written and before it takes the place of an older one. A file that was
-// replaced as a whole is unchanged.
+// it had when the link opened it: the link may have read parts of two versions. Call it
+// after the output was written and before it takes the place of an older one. A file that
+// was replaced as a whole is unchanged.
 func (r *Result) Unchanged() error { return r.read.Changed() }
 
 // Size returns the number of bytes of the output.

@@ -87,8 +87,7 @@ func followChains(define []Definition, names map[string]string) error {
 	return nil
 }
 
-// relink gives definitions another linkage before anything looks at it, as objcopy
-// does with the files.
+// relink changes the linkage of definitions before resolution, as objcopy does in files.
 func relink(files []*object.File, o Options, log *diag.Log) {
 	weaken, localize := globs.New(o.Weaken), globs.New(o.LocalizeInputs)
 	for _, f := range files {

@@ -34,8 +34,8 @@ func (g GPU) String() string {
 	return "sm_" + strconv.Itoa(g.Number) + strings.TrimRight(string([]byte{g.Suffix}), "\x00")
 }
 
-// Family returns the set of architectures that an f target runs on (PTX ISA, table of
-// family-specific targets).
+// Family returns the number of a family: the architectures that run each other's f targets
+// (PTX ISA, table of family-specific targets).
 func (g GPU) Family() int { return g.Renamed().Number / 10 }
 
 // Renamed returns the architecture under the name of CUDA 13, which calls sm_101 sm_110.

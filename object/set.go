@@ -332,9 +332,9 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	return data, index, nil
 }
 
-// Buffer reads a stream of at most limit bytes, which is that of Options.MaxSize, to its end, so
-// that several passes can read it. It returns when ctx ends. A stream that cannot be read is
-// replaced by one that gives the same error.
+// Buffer reads a stream of at most limit bytes, with the default of Options.MaxSize, to its
+// end, so that several passes can read it. It returns when ctx ends. A stream that cannot be
+// read is replaced by one that gives the same error.
 func Buffer(ctx context.Context, r io.Reader, limit int64) (text []byte, unread io.Reader) {
 	text, err := readAll(ctx, r, limit)
 	if err != nil {

@@ -2,10 +2,10 @@ package resolve
 
 import "ptxlink/internal/globs"
 
-// Hide takes the linkage of definitions away in the output: of those that match a
-// pattern (path.Match) of local and none of global. As in a version script of GNU
-// ld, a name goes before a pattern and any pattern before "*"; what is in both lists
-// alike stays global. So do the names in Options.Others.
+// Hide makes definitions local in the output: those that local matches (path.Match). If
+// global matches too, the more specific wins, as in a version script of GNU ld: a name,
+// then a pattern, then "*". Equally specific ones, and the names in Options.Others, stay
+// global.
 func (t *Table) Hide(local, global []string) {
 	if len(local) == 0 {
 		return

@@ -10,8 +10,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Roots are what a program is entered by: what Collect keeps with all that it refers
-// to.
+// Roots are what Collect keeps, with all that they refer to.
 type Roots struct {
 	// Entries lists patterns (path.Match) of the entries that are kept; empty: all.
 	Entries []string
@@ -37,11 +36,11 @@ type mark struct {
 	used bool // something in the output uses the name
 }
 
-// Collect removes the definitions that no root leads to: uses in the bodies of
-// functions, in initial values, by aliases and by statements that the linker does not
-// know are followed. So are functions that the host finds by name, as it does entries.
-// A link without a kept entry is a library: all external functions and variables in
-// .shared that are not hidden are then roots, too. Debug sections keep nothing.
+// Collect removes the definitions that no root refers to, directly or through others: by
+// the bodies of functions, initial values, aliases and statements that the linker does not
+// know. Functions that the host finds by name, as it does entries, are roots. A link
+// without a kept entry is a library: all external functions and variables in .shared that
+// are not hidden are then roots, too. Debug sections keep nothing.
 //
 // Without Collect, everything is in the output.
 func (t *Table) Collect(r Roots) {

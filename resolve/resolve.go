@@ -74,7 +74,8 @@ func (t *Table) Definer(id object.ID) (definer object.ID, ok bool) {
 	return id, id.File >= 0
 }
 
-// Main returns Symbol.Main of the symbol of a name, or a name that is local to its file.
+// Main returns Symbol.Main of the symbol of a name, or the name itself if it is local to its
+// file.
 func (t *Table) Main(id object.ID) object.ID {
 	if s := t.Of(id); s != None {
 		return t.Symbols[s].Main()
@@ -131,7 +132,8 @@ func (t *Table) Definition(id object.ID) (at DeclID, ok bool) {
 // DeclID identifies one declaration of one file.
 type DeclID struct{ File, Decl int32 }
 
-// Options select the symbols that may stay undefined.
+// Options say which symbols may stay undefined or be defined twice, and what is outside the
+// modules.
 type Options struct {
 	Relocatable    bool     // all may
 	AllowUndefined []string // path.Match patterns
@@ -338,9 +340,9 @@ func OutputHelp(a, b *object.File) string {
 	return ""
 }
 
-// OnceInFile returns how to have one definition in place of those that modules have from
-// one line of a source file, or "" if it is no header of C or C++: compilers that write C++, such as Slang's, name files of
-// their language. nvcc ignores inline before a kernel.
+// OnceInFile returns the advice for definitions that several modules have from one line of a
+// source file, or "" if that is not a header of C or C++: compilers that write C++, such as
+// Slang's, name files of their language. nvcc ignores inline before a kernel.
 func OnceInFile(f *object.File, name ptx.NameID, header string) string {
 	switch path.Ext(header) {
 	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".py", ".rs", ".jl":

@@ -18,8 +18,8 @@ type Members interface {
 }
 
 // Undefined reports the undefined symbols that may not stay so, each with the modules
-// that use it. What Collect removed needs nothing. With Options.WarnUndefined the
-// symbols are opened.
+// that use it. Uses in what Collect removed do not count. With Options.WarnUndefined the
+// symbols stay open, with a warning.
 func (t *Table) Undefined(members Members, log *diag.Log) {
 	var uses map[SymbolID][]usePlace // filled on first use, since most links have no undefined symbols
 	h := &hints{t: t, members: members, log: log}

@@ -278,7 +278,7 @@ func (l *Log) add(kind Kind, id ID, place Place, text string) *Message {
 	return m
 }
 
-// Split returns n empty logs for workers, whose messages name options like these.
+// Split returns n empty logs for workers, with the same Spelling.
 func (l *Log) Split(n int) []Log {
 	logs := make([]Log, n)
 	for i := range logs {

@@ -164,9 +164,9 @@ func (s Spelling) demangled(name string) string {
 // afterUnresolved matches a substitution behind the name of a member of a dependent class.
 var afterUnresolved = lazy.Regexp(`sr[N0-9].*S[0-9A-Z]*_`)
 
-// Misread reports whether package demangle may take types in a name for others: those behind the
+// Misread reports whether package demangle may confuse types in a name: those after the
 // member of a dependent class, as in enable_if<is<T>::value>. nvcc and c++filt do not number
-// that class for substitutions, and the package does, so it takes S4_ for another type.
+// that class for substitutions, and the package does, so S4_ is another type for it.
 func Misread(name string) bool {
 	return strings.Contains(name, "sr") && afterUnresolved().MatchString(name)
 }

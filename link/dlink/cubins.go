@@ -57,10 +57,10 @@ func taken[C any](list []C, r *link.Result) (chosen []C) {
 	return chosen
 }
 
-// Kernels returns words for -kernels-used of nvlink if, of the kernels of the cubins, only those stay that
-// the host launches: nvlink keeps the kernels whose names contain one. If all stay, or the list is too long
-// for an argument, Kernels returns nil, and nvlink keeps all kernels; fits is false if it is too long, or
-// takes nvlink long.
+// Kernels returns words for -kernels-used of nvlink, which keeps the kernels whose names contain one: those of
+// the result, and those of the cubins that the host launches. It returns nil if nvlink is to keep all kernels:
+// if all are launched, or if the list is too long for an argument. fits is false if it is too long, or takes
+// nvlink long.
 func Kernels(r *link.Result, launched []string, cubins []link.Cubin) (words []string, fits bool) {
 	const (
 		most  = 100_000   // bytes; Linux allows 128 KiB

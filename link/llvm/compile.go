@@ -60,7 +60,7 @@ const outputName = "out.ptx"
 
 // Lower links units of bitcode and compiles them to one module. All names that another module
 // may see stay visible, except those of units with Archive, of which only what the others use is
-// taken. With an error of the log, it returns ErrRejected.
+// taken. If it logs an error, it returns ErrRejected.
 func (c *Compiler) Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
 	defer c.Cache.Finish(log)
 	return c.lower(ctx, units, log)

@@ -1,6 +1,6 @@
 // Package optimize, of use to this module only, changes the functions of a linked program
-// so that ptxas makes better code of it: it inlines them. It takes functions and returns
-// functions, and reads only those again that it has changed. It sees no text of the whole program.
+// so that ptxas makes better code of it: it inlines and folds them, and names state spaces.
+// It takes functions and returns functions, and reads again only those that it has changed.
 package optimize
 
 import (
@@ -30,8 +30,8 @@ type Request struct {
 	Inline, NoInline []string
 	// InlineLimit is the number of instructions of a small function; 0 means DefaultLimit.
 	InlineLimit int
-	// Fold replaces device functions by others with the same code (--icf). Two
-	// functions whose address is taken stay two.
+	// Fold replaces device functions by others with the same code (--icf). Functions whose
+	// address is taken are not folded.
 	Fold bool
 	// Interposable is set if nvlink will link the output with other modules, as it
 	// must if Options.AllowUndefined left something undefined, or if the output has no

@@ -17,8 +17,8 @@ const (
 	eventsTable = "association_table"
 )
 
-// metadata adds one .metadata_section with the nodes of all modules, because ptxas 13.5 takes one. Numbers go on where those
-// of the module before end, labels get numbers of their own, and what describes the trace.mark of removed functions goes.
+// metadata adds one .metadata_section with the nodes of all modules, because ptxas 13.5 takes one. Numbers continue from
+// module to module, labels are made unique, and what describes the trace.mark of removed functions is removed.
 func (pl *planner) metadata() {
 	var pieces emit.Pieces
 	domain := ""

@@ -17,8 +17,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// Program is one output. New decides every byte of it, and Optimize and AvoidFaults what is
-// written instead. Several outputs are several programs.
+// Program is one output. New decides every byte of it; Optimize and AvoidFaults change it.
+// Several outputs are several programs.
 type Program struct {
 	Table  *resolve.Table
 	Names  *resolve.Names

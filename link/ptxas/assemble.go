@@ -43,9 +43,9 @@ type Options struct {
 	SuppressStackWarnings bool
 	// Modules are those of the link. ptxas gets the options that they record.
 	Modules []link.Module
-	// Cubins are those that nvlink links with what ptxas writes: those of
-	// link.Options.Cubins that link.Result.Cubins names. With any, Build.Mode must be Separate, and with Compile the
-	// result can be linked again.
+	// Cubins are those that nvlink links with what ptxas writes: those of link.Options.Cubins
+	// whose indexes are in link.Result.Cubins. With any, Build.Mode must be Separate, and with
+	// Compile the result can be linked again.
 	Cubins []container.Cubin
 	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling

@@ -308,10 +308,9 @@ func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, er
 	return units, exposed, nil
 }
 
-// Cut cuts a linked module as Separate does with so many parts, but does not
-// assemble them. It returns exactly that many modules, the last of which may be empty;
-// with 0, as many as Separate would choose. An error is a message about what cannot be
-// cut.
+// Cut cuts a linked module into parts, as Separate does, and does not assemble them. It
+// returns exactly that many modules, the last of which may be empty; with 0, as many as
+// Separate would choose. An error is a message about what cannot be cut.
 func (o Options) Cut(r *link.Result, parts int) (list [][]byte, err error) {
 	t := newTeller(o, r.PTX, r.Lines)
 	t.linked.Name = inputName

@@ -35,8 +35,8 @@ const DefaultCacheSize = 1 << 30
 //     program and its arguments. The value is what it wrote and the messages, which are
 //     placed in the inputs of the link that uses them.
 //  2. An entry has a digest of itself and its key. A damaged entry is replaced, and so is
-//     what is no regular file of the user: a symbolic link, for example, neither read
-//     nor followed.
+//     one that is not a regular file of the user, such as a symbolic link, which is not
+//     followed.
 //  3. Entries are written whole, so several links may share the directory.
 //  4. The entries used least recently are removed when the directory exceeds its limit.
 //     Files with other names are left alone.
@@ -45,7 +45,7 @@ type Cache struct {
 	Dir string // empty if there is only Shared
 	// Shared is asked for what Dir lacks, and gets what ptxas and nvlink write; it may be nil.
 	// What it returns is checked: the digest of the entry, and that it is a cubin. A damaged
-	// entry is written again. After the first error, or several such entries, it is left alone.
+	// entry is written again. After the first error, or several such entries, it is not used again.
 	Shared Store
 	// Size is the limit in bytes; 0 means DefaultCacheSize.
 	Size int64
@@ -68,7 +68,7 @@ type Store interface {
 	// Get returns the data stored under a key of 64 hexadecimal digits, or nil.
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, data []byte) error
-	// Close ends the use of the cache, at once if ctx is done.
+	// Close ends the use of the cache. If ctx is done, it does not wait for requests.
 	Close(ctx context.Context) error
 	String() string // its name in messages
 }
@@ -90,7 +90,7 @@ func OpenCache(where string) (*Cache, error) {
 	return &Cache{Shared: store}, nil
 }
 
-// Close ends the connection to Shared, and what that still does if ctx is done.
+// Close waits until Shared has what was stored, and ends its use; see Store.Close.
 func (c *Cache) Close(ctx context.Context) error {
 	if c.Shared == nil {
 		return nil
@@ -113,7 +113,7 @@ const (
 	mostDamaged = 3 // entries of a shared cache that are written again
 )
 
-// Key returns the name of the entry for one run; "" if it cannot be kept, as without a cache.
+// Key returns the name of the entry for one run; "" if nothing can be kept, as without a cache.
 func (c *Cache) Key(ctx context.Context, path string, args []string, text []byte) string {
 	if c == nil {
 		return ""
@@ -205,8 +205,8 @@ func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) e
 	return r, ok
 }
 
-// Kept returns what a run gave earlier under a key, if check accepts that, or else what run gives now, and
-// keeps it. cached tells which. c may be nil.
+// Kept returns what was kept under a key, if check accepts that; otherwise it calls run, and keeps and
+// returns the result. cached reports which. c may be nil.
 func (c *Cache) Kept(ctx context.Context, key string, check func([]byte) error, run func() (said string, data []byte, err error)) (said string, data []byte, cached bool, err error) {
 	if c != nil {
 		if r, ok := c.load(ctx, key, check); ok {

@@ -176,13 +176,13 @@ func leadingNumber(s string) (number, rest string) {
 	return s[:len(s)-len(rest)], rest
 }
 
-// FindNvlink returns the absolute path of NVIDIA's nvlink. o.Path is that of ptxas. ptxlink may be on the way
-// under that name, for nvcc: such programs are passed over. FindNvlink searches in this
-// order:
+// FindNvlink returns the absolute path of NVIDIA's nvlink. o.Path is that of ptxas. A program
+// of this name may be ptxlink, for nvcc, and is then passed over. FindNvlink searches in
+// this order:
 //
 //  1. explicit, the value of --nvlink: a path, or a name to look up on PATH
 //  2. $NVLINK, likewise
-//  3. beside ptxas, and where a symbolic link of that name leads to
+//  3. beside ptxas, and beside the file that ptxas is a symbolic link to
 //  4. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the directories that CUDA is usually installed
 //     in, if ptxlink was passed over; but only the release of ptxas, because another one
 //     may not read its cubins

@@ -79,7 +79,7 @@ func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 }
 
 // Lower compiles LTO-IR to one PTX module for l.Arch. All names that another module may see
-// stay visible. With an error of the log, it returns ErrRejected.
+// stay visible. If it logs an error, it returns ErrRejected.
 func (l *Lowerer) Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
 	defer l.Cache.Finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
@@ -125,7 +125,7 @@ func CheckPTX(text []byte) error {
 	return nil
 }
 
-// Unusable says what is wrong with the output of a compiler that has reported success.
+// Unusable returns what is wrong with the output of a compiler that has reported success.
 func Unusable(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "it reported success and wrote nothing"
