@@ -21,10 +21,10 @@ func newFlags() []cli.Flag {
 		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a link map to `FILE`, as JSON if it ends in .json"},
 		&cli.BoolFlag{Name: "print-map", Aliases: []string{"M"}, Category: output, Usage: "write the link map to standard output; same as -Map -"},
 		&cli.BoolFlag{Name: "cref", Category: output, Usage: "add the modules that use each symbol to the map, or print them"},
-		&cli.StringFlag{Name: "report", Category: output, Usage: "write a page about the link, in HTML, to `FILE`"},
+		&cli.StringFlag{Name: "report", Category: output, Usage: "write an HTML page about the link to `FILE`"},
 		&cli.StringFlag{Name: "dot", Category: output, Usage: "write the call graph to `FILE`, for Graphviz"},
 		&cli.StringFlag{Name: "dependency-file", Aliases: []string{"MF"}, Category: output, Usage: "write a dependency file for Make to `FILE`"},
-		&cli.BoolFlag{Name: "MD", Category: output, Usage: "write a dependency file to the name of the output and .d"},
+		&cli.BoolFlag{Name: "MD", Category: output, Usage: "write a dependency file named after the output, with .d added"},
 		&cli.StringFlag{Name: "unused-inputs", Category: output, Usage: "write the names of unused archives to `FILE`"},
 		&cli.StringFlag{Name: "reproduce", Category: output, Usage: "write a tar `FILE` with the inputs and options of this link\n" +
 			"It is written before the link, for a report of a fault: tar xf x.tar; cd x; ptxlink @response.txt. It holds neither the programs that ptxlink runs nor the members of thin archives."},
@@ -59,7 +59,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dedupe-identical", Category: linking, Usage: "use the first of several strong definitions with the same text\n" +
 			"What they use that is private to their modules must be the same too, and must not change while the program runs."},
 		&cli.StringSliceFlag{Name: "weaken-symbol", Category: linking, Usage: "make definitions that match `GLOB` .weak in each input"},
-		&cli.StringSliceFlag{Name: "localize-symbol", Category: linking, Usage: "make definitions that match `GLOB` private to each input\n" +
+		&cli.StringSliceFlag{Name: "localize-symbol", Category: linking, Usage: "make definitions that match `GLOB` local in each input\n" +
 			"--localize does so in the output only: other inputs can use them."},
 		&cli.BoolFlag{Name: "gc-sections", Category: linking, Usage: "remove what nothing refers to (default, except with -r and -c)"},
 		&cli.BoolFlag{Name: "no-gc-sections", Category: linking, Usage: "keep what nothing refers to"},
@@ -103,7 +103,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "save-temps", Category: assembler, Usage: "keep the linked PTX, the parts and what is compiled to PTX beside the output"},
 		&cli.BoolFlag{Name: "dry-run", Category: assembler, Usage: "print the commands that make the cubin, and write nothing"},
 		&cli.StringFlag{Name: "cache", Category: assembler, Usage: "keep cubins at `WHERE`: a directory, http://HOST/PATH or prog:COMMAND (default: $PTXLINK_CACHE)"},
-		&cli.StringFlag{Name: "cache-dir", Category: assembler, Usage: "same as --cache=`DIR`; also a directory beside a server or a program"},
+		&cli.StringFlag{Name: "cache-dir", Category: assembler, Usage: "same as --cache=`DIR`; with a shared --cache, a directory that is asked first"},
 		&cli.Int64Flag{Name: "cache-size", Category: assembler, Usage: "limit of the cache in `BYTES` (default: 1 GiB)"},
 
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},

@@ -73,7 +73,7 @@ func nvlinkIgnored() []cli.Flag {
 		&cli.BoolFlag{Name: "disable-infos", Category: ignored, Usage: "there are no messages of this kind"},
 		&cli.BoolFlag{Name: "preserve-relocs", Category: ignored, Usage: "the cubin comes from ptxas, which resolves none"},
 		&cli.BoolFlag{Name: "use-host-info", Category: ignored, Usage: "this is the default"},
-		&cli.StringSliceFlag{Name: "variables-used", Category: ignored, Usage: "`NAME`: all variables of the host are kept"},
+		&cli.StringSliceFlag{Name: "variables-used", Category: ignored, Usage: "`NAME`: variables that the host can look up are all kept"},
 		&cli.StringFlag{Name: "split-compile", Category: ignored, Usage: "`N` threads, for LTO-IR"},
 		&cli.StringFlag{Name: "split-compile-extended", Category: ignored, Usage: "`N` threads, for LTO-IR"},
 		&cli.StringSliceFlag{Name: "Xnvvm", Category: ignored, Usage: "`ARG`, for LTO-IR"},
