@@ -160,7 +160,7 @@ func (r *reader) prototype(target ptx.Operand) *ptx.Signature {
 }
 
 // literal returns what ptxas passes for a constant argument, by the type of the
-// parameter (see TestLiteralPtxas): .f32 converts a decimal or 0d literal, .b32 takes
+// parameter (see TestMeaningsPtxas): .f32 converts a decimal or 0d literal, .b32 takes
 // the low word of the double that it stands for, types of 16 and 8 bits take nothing,
 // and .f64 takes the bits of an 0f literal. Integers fit no float type, and float
 // literals no integer type.

@@ -4,7 +4,7 @@ import "ptxlink/object/ptx"
 
 // index is the brackets of an operand x[n] or x[r+n], which stands for an address n
 // elements behind x. ptxas multiplies in 32 bits and does not extend the sign: x[-1] is
-// 4294967292 bytes behind a .u32 array in .global. See TestIndexPtxas.
+// 4294967292 bytes behind a .u32 array in .global. See TestMeaningsPtxas.
 type index struct {
 	reg   operand // the register, or the constant 0
 	off   uint64

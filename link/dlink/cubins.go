@@ -38,8 +38,8 @@ func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Lo
 	}
 }
 
-// Linked returns those of List that a link has taken. link.Options.Cubins had Symbols, and perhaps
-// others behind them.
+// Linked returns those of List that a link has taken. link.Options.Cubins had Symbols, perhaps
+// followed by others.
 func (c *Cubins) Linked(r *link.Result) []container.Cubin { return taken(c.List, r) }
 
 // Taken returns the symbols of those that Linked returns.

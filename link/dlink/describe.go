@@ -12,7 +12,7 @@ import (
 	"ptxlink/object/container"
 )
 
-// Description is what a cubin or intermediate code in a file says of itself.
+// Description is what a cubin or intermediate code in a file records about itself.
 type Description struct {
 	Name        string              `json:"name"`
 	Target      string              `json:"machine_code,omitempty"` // of a cubin: sm_80
@@ -44,7 +44,8 @@ type DescriptionSymbol struct {
 	Stack      int                    `json:"stack,omitempty"`
 }
 
-// Describe describes the device code in files that is of one of the forms, which are all but PTX. It returns the inputs that have PTX or neither, too: of these, more can be said.
+// Describe describes the device code in files that has one of the forms, which do not include PTX. It also returns the inputs
+// that have PTX, or no device code at all, for other messages.
 func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log) (rest []link.Input, list []Description) {
 	for _, in := range Buffered(ctx, inputs, 0) {
 		name, data := holder(ctx, in, new(mapped.Files))

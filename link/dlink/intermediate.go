@@ -298,8 +298,7 @@ func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.Unit
 	return units
 }
 
-// Described returns what the map says of units that are compiled together, of which r is the link of
-// each alone.
+// Described returns the units that are compiled together, for the map; r is the link of their separate modules.
 func (c *Intermediate) Described(r *link.Result, units []container.Unit) (list []link.Unit) {
 	defines := map[string][]string{}
 	for _, s := range slices.Concat(r.Symbols(), r.Dropped(), r.Removed()) {

@@ -33,7 +33,7 @@ type Linker struct {
 	Apart bool
 }
 
-// Compiler compiles intermediate code to PTX. With an error in the log, its methods return one.
+// Compiler compiles intermediate code to PTX. If its methods log an error, they return one.
 type Compiler interface {
 	// Lower compiles units to one module.
 	Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error)
@@ -53,8 +53,8 @@ type Linked struct {
 // OnlyAssembled reports whether a message of a link holds only if ptxas assembles its output.
 func OnlyAssembled(m *link.Message) bool { return m.ID == diag.DebugMixed }
 
-// Combines reports whether units of intermediate code are compiled to one module, in which a use is of the
-// definition of its name.
+// Combines reports whether units of intermediate code are compiled to one module, in which a use of a name refers
+// to the definition in that module.
 func Combines(o link.Options) bool {
 	return len(o.Wrap)+len(o.Define)+len(o.Weaken)+len(o.LocalizeInputs) == 0
 }
