@@ -1,6 +1,6 @@
 #!/bin/sh
-# windows.sh DIR VERSION: builds the C library for Windows (amd64) in DIR with Zig, and runs its test and
-# an example with Wine, with ptxas.exe from PyPI.
+# windows.sh DIR VERSION: builds the C library for Windows (amd64) in DIR with Zig, and runs its test,
+# an example, and what nvcc asks of nvlink with Wine, with ptxas.exe from PyPI.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 fetch=$here/../../internal/oracles/fetch.sh
@@ -46,4 +46,21 @@ example=$here/../../testdata/ptx/example
 wine "$tmp/test.exe" "$(path "$tmp/ptxlink.exe")" "$(path "$tmp/cuda/nvidia/cuda_nvcc/bin/ptxas.exe")" "$(path "$example")" "$(path "$tmp")"
 PTXLINK="$(path "$tmp/ptxlink.exe")" wine "$tmp/example.exe" "$(path "$tmp/out.ptx")" "$(path "$example/main.ptx")" "$(path "$example/lib.ptx")"
 grep -q '\.visible \.entry k_main' "$tmp/out.ptx"
+
+# What nvcc writes for nvlink.
+forms=$here/../../testdata/forms/windows
+PTXAS=$(path "$tmp/cuda/nvidia/cuda_nvcc/bin/ptxas.exe")
+export PTXAS
+printf ' -m64 --arch=sm_80 --register-link-binaries="%s" cudadevrt.lib "/LIBPATH:%s" -cpu-arch=X86_64 units.lib kernel32.lib cudadevrt.lib -o "%s"\r\n' \
+	"$(path "$tmp/reg.c")" "$(path "$forms")" "$(path "$tmp/out.cubin")" >"$tmp/nvlink.optf"
+wine "$tmp/ptxlink.exe" nvlink -optf "$(path "$tmp/nvlink.optf")"
+grep -q 'NUM_PRELINKED_OBJECTS 4' "$tmp/reg.c"
+test -s "$tmp/out.cubin"
+# An error of ptxas is no crash.
+printf '.version 8.0\n.target sm_80\n.address_size 64\n.entry k() { none.u32 1; }\n' >"$tmp/bad.ptx"
+wine "$tmp/ptxlink.exe" "$(path "$tmp/bad.ptx")" --arch=sm_80 -o "$(path "$tmp/bad.cubin")" 2>"$tmp/said" || :
+grep -q '\[ptxas-error\]' "$tmp/said"
+if grep 'killed' "$tmp/said"; then exit 1; fi
+wine "$tmp/ptxlink.exe" "$(path "$tmp/cuda")" 2>"$tmp/said" || :
+grep -q 'is a directory' "$tmp/said"
 echo 'windows.sh: the test passed'
