@@ -229,7 +229,7 @@ func (j *arJob) arFresh(ctx context.Context) error {
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
 	if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !container.IsArchive(data) {
-		return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, j.archive+" is there and is no archive").WithHelp("the archive comes first: ptxlink ar libx.a " + j.archive)}
+		return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, j.archive+" exists and is not an archive").WithHelp("the archive comes first: ptxlink ar libx.a " + j.archive)}
 	}
 	if err := j.findMembers(); err != nil {
 		return err

@@ -104,7 +104,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 				continue
 			}
 			if err == nil && !force {
-				log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s is there and is not what %s holds", e.File, e.Name)).
+				log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s exists and differs from what %s holds", e.File, e.Name)).
 					WithHelp("choose a directory with -o, or write over it with --force")
 			}
 		}

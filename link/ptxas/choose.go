@@ -261,7 +261,7 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	chosen := whole
 	switch {
 	case whole.err == nil && separate.err == nil:
-		t.way = "whole program: tried, it needs no more registers, spills and code than the separate functions"
+		t.way = "whole program: tried, and the separate functions are no better"
 		if why := whole.worse(separate); why != "" {
 			chosen, t.way = separate, "separate functions: tried, the whole program has "+why
 		}
