@@ -27,6 +27,8 @@ type Cubin struct {
 	// Offered is set for code that has not been compiled yet: its names may stay undefined, and it is
 	// neither linked nor compared.
 	Offered bool
+	// Code is what the symbols were read from, to recognise copies. It may be nil.
+	Code []byte
 	// At is the number of Options.Inputs before it: of weak definitions the first is linked. Those
 	// of members of archives come last.
 	At int
@@ -64,6 +66,7 @@ type cubins struct {
 	kernels []string               // without linkage
 	locals  []map[string][]string  // by cubin: what its functions without linkage use
 	strong  map[string]int         // by the name of a cubin: its strong definitions
+	code    map[string][]byte      // by the name of a cubin
 }
 
 type cubinSymbol struct {
@@ -80,10 +83,11 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	if len(list) == 0 {
 		return cubins{}
 	}
-	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}, strong: map[string]int{}}
+	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}, strong: map[string]int{}, code: map[string][]byte{}}
 	for i, object := range list {
 		in := diag.InFile(object.Name, 0, 0)
 		o.locals = append(o.locals, map[string][]string{})
+		o.code[object.Name] = object.Code
 		for _, s := range object.Locals {
 			if s.Entry {
 				o.kernels = append(o.kernels, s.Name)

@@ -1,10 +1,12 @@
 package link
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/srcline"
@@ -14,31 +16,48 @@ import (
 	"ptxlink/resolve"
 )
 
-// adviseCopies gives the advice for two inputs of which one defines all that the other defines, and more
-// than one name: builds of one source, or two versions of a library.
+// adviseCopies gives the advice for two inputs that are copies, or of which one defines all that the other
+// defines, and more than one name: builds of one source, or two versions of a library.
 func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
+	sources, files := map[*diag.Source]*object.File{}, map[string]*object.File{}
+	for _, f := range in.files {
+		sources[f.Src], files[f.Src.Name] = f, f
+	}
+	input := func(at diag.Place) string { // that has a definition
+		if f := sources[at.Source]; f != nil {
+			return cmp.Or(in.named[f.Input].Name, in.named[f.Input].Path)
+		}
+		return at.File()
+	}
 	type pair struct{ second, first string }
-	clashes := map[pair][]*Message{}
+	clashes, copies := map[pair][]*Message{}, map[pair]bool{}
 	for _, m := range log.Messages {
 		if m.ID != diag.DuplicateSymbol || len(m.Notes) == 0 {
 			continue
 		}
-		p := pair{m.Place.File(), m.Notes[0].Place.File()}
-		clashes[p] = append(clashes[p], m)
-		if p.first == p.second && m.Place.Source != m.Notes[0].Place.Source && !strings.HasSuffix(p.first, ")") { // in a member: of two with one name
-			m.WithHelp("name " + p.first + " once")
+		at, to := m.Place, m.Notes[0].Place
+		p := pair{at.File(), to.File()}
+		if _, known := copies[p]; !known {
+			copies[p] = sameCode(sources[at.Source], sources[to.Source]) || cubins.code[p.first] != nil && bytes.Equal(cubins.code[p.first], cubins.code[p.second])
+		}
+		switch {
+		case p.second != p.first && copies[p]:
+			m.WithHelp(input(at) + " has the same device code as " + input(to) + "; link one of the two")
+		case p.second != p.first:
+			clashes[p] = append(clashes[p], m)
+		case at.Source != to.Source && !strings.HasSuffix(input(to), ")"): // in a member: of two with one name
+			m.WithHelp("name " + input(to) + " once")
 		}
 	}
 	if len(clashes) == 0 {
 		return
 	}
-	files, strong := map[string]*object.File{}, map[string]int{}
+	strong := map[string]int{}
 	maps.Copy(strong, cubins.strong)
-	for _, f := range in.files {
-		files[f.Src.Name] = f
+	for name, f := range files {
 		for _, s := range f.Symbols {
 			if s.Defined() && s.Linkage == ptx.Visible {
-				strong[f.Src.Name]++
+				strong[name]++
 			}
 		}
 	}
@@ -47,7 +66,7 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 		if n != strong[some] {
 			all, some = some, all
 		}
-		if n < 2 || n != strong[some] || all == some || isOutput(files[all], files[some]) {
+		if n < 2 || n != strong[some] || related(files[all], files[some]) {
 			continue
 		}
 		for _, m := range messages {
@@ -56,16 +75,21 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 	}
 }
 
-// isOutput reports whether one of two modules is the output of a link of the other; nil is machine code.
-func isOutput(f, g *object.File) bool {
-	return f != nil && g != nil && resolve.OutputHelp(f, g) != ""
+// sameCode reports whether two modules are copies, or links of the same inputs; nil is machine code.
+func sameCode(f, g *object.File) bool {
+	return f != nil && g != nil && f.Producer == g.Producer && slices.Equal(f.Digests, g.Digests)
+}
+
+// related reports whether two modules are copies, or one is the output of a link of the other.
+func related(f, g *object.File) bool {
+	return sameCode(f, g) || f != nil && g != nil && resolve.OutputHelp(f, g) != ""
 }
 
 // adviseInline gives the advice for two definitions that come from one line of a source
 // file, such as a header.
 func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m *diag.Message) {
 	f := files[m.Place.Source]
-	if f == nil || len(m.Notes) == 0 || isOutput(f, files[m.Notes[0].Place.Source]) {
+	if f == nil || len(m.Notes) == 0 || related(f, files[m.Notes[0].Place.Source]) {
 		return
 	}
 	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {

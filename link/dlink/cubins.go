@@ -34,7 +34,7 @@ func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Lo
 		if err != nil {
 			log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
 		}
-		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Locals: locals, Archived: archived, At: at})
+		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Locals: locals, Archived: archived, Code: cubin.Data, At: at})
 	}
 }
 
