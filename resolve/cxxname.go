@@ -6,6 +6,7 @@ import (
 
 	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/ptx"
 )
 
 // withoutParams removes the parameters from a C++ name.
@@ -84,6 +85,40 @@ func (s cxxName) nested(other cxxName) bool {
 		return s.scope != other.scope
 	}
 	return a != b && (strings.HasSuffix(a, b) || strings.HasSuffix(b, a) || strings.HasPrefix(a, b+"::") || strings.HasPrefix(b, a+"::"))
+}
+
+// renames reports whether two names are equal but for one namespace. d and e are their declarations: one
+// with a parameter more than its name is that of a member function, whose class is no namespace.
+func (s cxxName) renames(other cxxName, d, e *ptx.Decl) bool {
+	from, to := strings.Split(s.scope, "::"), strings.Split(other.scope, "::")
+	n := 0 // components of the scope from the last on that are equal
+	for n < min(len(from), len(to)) && from[len(from)-1-n] == to[len(to)-1-n] {
+		n++
+	}
+	member := d.Signature != nil && len(d.Signature.Params) > arity(s.params)
+	old, now := strings.Join(from[:len(from)-n], "::"), strings.Join(to[:len(to)-n], "::")
+	return old != "" && now != "" && !s.template && !other.template && (n > 0 || !member) && strings.ReplaceAll(other.params, now+"::", old+"::") == s.params
+}
+
+// arity returns the number of parameters in the spelling of a list.
+func arity(params string) (n int) {
+	depth := 0
+	for i, c := range params {
+		switch c {
+		case '(', '<', '[', '{':
+			depth++
+		case ')', '>', ']', '}':
+			depth--
+		case ',':
+			if depth == 1 {
+				n++
+			}
+		}
+		if i == 1 && c != ')' {
+			n++
+		}
+	}
+	return n
 }
 
 var withoutDigits = strings.NewReplacer("0", "", "1", "", "2", "", "3", "", "4", "", "5", "", "6", "", "7", "", "8", "", "9", "").Replace

@@ -143,6 +143,29 @@ func (h *hints) instance(wanted cxxName, kind ptx.DeclKind) found {
 	})
 }
 
+// moved returns the only function or variable that another namespace makes of the name, unless a module
+// that uses the name knows both.
+func (h *hints) moved(s *Symbol, wanted cxxName, kind ptx.DeclKind) (f found) {
+	list := h.lasts[wanted.last]
+	if len(list) > maxNamesakes {
+		return found{}
+	}
+	for _, at := range list {
+		other := h.spelt[at]
+		switch {
+		case h.kind(at) != kind || !wanted.renames(other, h.t.decl(s.Mentions[0]), h.list[at].file.DeclOf(h.list[at].name)):
+		case f.file == nil:
+			f = h.list[at]
+		case diag.SourceName(f.spelling()) != other.plain: // not the other constructor
+			return found{}
+		}
+	}
+	if f.file != nil && slices.ContainsFunc(s.Mentions, func(id object.ID) bool { _, knows := h.t.Files[id.File].Lookup(f.spelling()); return knows }) {
+		return found{}
+	}
+	return f
+}
+
 // sameLast returns the first definition with the last part of a name that fits.
 func (h *hints) sameLast(wanted cxxName, kind ptx.DeclKind, fits func(other cxxName) bool) found {
 	list := h.lasts[wanted.last]
@@ -248,6 +271,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		{h.namesake, "the namespaces differ; make the declaration match the definition" + h.orAdd(s.Name)},
 		{h.instance, "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"},
 		{h.misspelt, "correct the name" + h.orAdd(s.Name)},
+		{func(wanted cxxName, kind ptx.DeclKind) found { return h.moved(s, wanted, kind) }, "the namespaces differ; make the declaration match the definition, and compile older files again" + h.orAdd(s.Name)},
 	} {
 		if f := search.find(wanted, kind); f.file != nil {
 			did(f)
