@@ -119,6 +119,9 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 	if mapped {
 		place.Span = narrow(place.Source, place.Span, text)
 	}
+	if number == 0 && kind != "info" {
+		place = t.symbol(text)
+	}
 	var m *diag.Message
 	switch kind {
 	case "warning":

@@ -196,8 +196,11 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 
 // symbol returns the place in an input of the first symbol that a message quotes.
 func (t *teller) symbol(text string) diag.Place {
-	p, _ := t.program()
 	for _, q := range quoted().FindAllStringSubmatch(text, -1) {
+		p, unreadable := t.program()
+		if unreadable != nil {
+			break
+		}
 		id, ok := p.Lookup(q[1])
 		if !ok {
 			continue
