@@ -116,9 +116,13 @@ func (t *debugType) kind() string { return kinds[t.in.dies[t.die].tag] }
 
 var kinds = map[dwarf.Tag]string{dwarf.TagUnionType: "union", dwarf.TagClassType: "class", dwarf.TagStructType: "struct"}
 
-// place returns the place of the DIE in the PTX.
-func (t *debugType) place() diag.Place {
-	return t.in.file.At(t.in.file.SectionSpan(".debug_info", t.in.dies[t.die].off))
+// place returns the module and a note with a line in its source, or the place of the DIE in the PTX if
+// the line is unknown.
+func (t *debugType) place(line sourceLine) (at diag.Place, source []diag.Remark) {
+	if path := t.in.path(line); path != "" {
+		return t.in.file.At(diag.Span{}), []diag.Remark{{Place: diag.InFile(path, int(line.line), 0), Text: "source line of " + t.kind() + " " + t.name}}
+	}
+	return t.in.file.At(t.in.file.SectionSpan(".debug_info", t.in.dies[t.die].off)), nil
 }
 
 func (c *typeChecker) warn(t, other *debugType, d *typeDifference, here, there *typeVariant) {
@@ -129,21 +133,21 @@ func (c *typeChecker) warn(t, other *debugType, d *typeDifference, here, there *
 	if lineB.file == 0 {
 		lineB = other.line
 	}
-	a, b := t.in.text(lineA), other.in.text(lineB)
-	text := fmt.Sprintf("%s %s%s here but %s%s in %s", d.what, d.here, inBrackets(a), d.there, inBrackets(b), other.in.file.Name)
+	text := fmt.Sprintf("%s %s in %s but %s in %s", d.what, d.here, t.in.file.Name, d.there, other.in.file.Name)
 	if d.more != "" {
 		text += "; " + d.more
 	}
-	m := c.log.Warn(diag.ODR, t.place(), text).
-		Note(other.place(), fmt.Sprintf("%s %s as %s has it", other.kind(), other.name, other.in.file.Name))
-	c.warned = append(c.warned, warnedType{m, here, there, a == b && a != ""})
-}
-
-func inBrackets(s string) string {
-	if s == "" {
-		return ""
+	at, source := t.place(lineA)
+	m := c.log.Warn(diag.ODR, at, text)
+	m.Notes = source
+	a, b := t.in.path(lineA), other.in.path(lineB)
+	same := a != "" && a == b && lineA.line == lineB.line
+	if !same {
+		at, source = other.place(lineB)
+		m.Note(at, fmt.Sprintf("%s %s as %s has it", other.kind(), other.name, other.in.file.Name))
+		m.Notes = append(m.Notes, source...)
 	}
-	return " (" + s + ")"
+	c.warned = append(c.warned, warnedType{m, here, there, same})
 }
 
 // finish adds notes on the other modules that have each layout.
@@ -192,10 +196,10 @@ func differenceOf(a, b *debugType) *typeDifference {
 	if a.size != b.size {
 		d := &typeDifference{what: what, here: "has " + abicheck.Plural(int(a.size), "byte"), there: itoa(b.size)}
 		if m != nil {
-			d.more = m.what + " " + m.here + " here but " + m.there + " there"
 			if m.ofType {
-				d.more = "it " + m.here + " here but " + m.there + " there"
+				m.what = "it"
 			}
+			d.more = m.what + " " + m.here + " in the first but " + m.there + " in the second"
 		}
 		return d
 	}

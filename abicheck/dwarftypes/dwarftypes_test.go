@@ -173,33 +173,33 @@ func TestDebugTypesDifferences(t *testing.T) {
 	}{
 		{"equal", cxx, "struct S 8 1; member a int 0; member b float 4; end", "struct S 8 9; member b float 4; member a int 0; end", ""},
 		{"size", cxx, "struct S 4 1; member a int 0; end", "struct S 8 9; member a int 0; member b int 4; end",
-			"struct S has 8 bytes (types.h:9) here but 4 (types.h:1) in a.ptx; it has a member b at byte 4 here but none there"},
+			"struct S has 8 bytes in b.ptx but 4 in a.ptx; it has a member b at byte 4 in the first but none in the second"},
 		{"size, told by a member", cxx, "struct S 4 1; member a int 0; end", "struct S 8 9; member a long 0; end",
-			"struct S has 8 bytes (types.h:9) here but 4 (types.h:1) in a.ptx; member a has 8 bytes here but 4 there"},
+			"struct S has 8 bytes in b.ptx but 4 in a.ptx; member a has 8 bytes in the first but 4 in the second"},
 		{"offset", cxx, "namespace n; struct S 8 1; member a int 0; member b int 4; end; end", "namespace n; struct S 8 9; member b int 0; member a int 4; end; end",
-			"member b of struct n::S is at byte 0 (types.h:9) here but at byte 4 (types.h:1) in a.ptx"},
+			"member b of struct n::S is at byte 0 in b.ptx but at byte 4 in a.ptx"},
 		{"other namespaces", cxx, "namespace n; struct S 4 1; member a int 0; end; end", "namespace m; struct S 8 9; member a long 0; end; end", ""},
 		{"no namespace name", cxx, "namespace ; struct S 4 1; member a int 0; end; end", "namespace ; struct S 8 9; member a long 0; end; end", ""},
 		{"bit", cxx, "struct S 4 1; bits a int 0 3; bits b int 3 5; end", "struct S 4 9; bits b int 0 5; bits a int 5 3; end",
-			"bit field b of struct S is at bit 0 of byte 0 (types.h:9) here but at bit 3 of byte 0 (types.h:1) in a.ptx"},
+			"bit field b of struct S is at bit 0 of byte 0 in b.ptx but at bit 3 of byte 0 in a.ptx"},
 		{"bits", cxx, "struct S 4 1; bits a int 8 3; end", "struct S 4 9; bits a int 8 4; end",
-			"bit field a of struct S has 4 bits (types.h:9) here but 3 (types.h:1) in a.ptx"},
+			"bit field a of struct S has 4 bits in b.ptx but 3 in a.ptx"},
 		{"bit field and not", cxx, "struct S 4 1; bits a int 0 3; end", "struct S 4 9; member a int 0; end",
-			"member a of struct S is not a bit field (types.h:9) here but one (types.h:1) in a.ptx"},
+			"member a of struct S is not a bit field in b.ptx but one in a.ptx"},
 		{"bit field that fills a number", cxx, "struct S 8 1; bits a int 0 32; end", "struct S 8 9; member a int 0; end", ""},
 		{"type of a bit field", cxx, "struct S 8 1; bits a int 0 3; end", "struct S 8 9; bits a long 0 3; end", ""},
 		{"alignment", cxx, "struct S 4 1; member a int 0; end", "aligned S 4 9 16; member a int 0; end", ""}, // the first does not record it
 		{"alignments", cxx, "aligned S 16 1 8; member a int 0; end", "aligned S 16 9 16; member a int 0; end",
-			"struct S is aligned to 16 (types.h:9) here but to 8 (types.h:1) in a.ptx"},
+			"struct S is aligned to 16 in b.ptx but to 8 in a.ptx"},
 		{"class of number", cxx, "struct S 4 1; member a int 0; end", "struct S 4 9; member a float 0; end",
-			"member a of struct S is a floating-point number (types.h:9) here but an integer (types.h:1) in a.ptx"},
+			"member a of struct S is a floating-point number in b.ptx but an integer in a.ptx"},
 		{"renamed", cxx, "struct S 4 1; member a int 0; end", "struct S 4 9; member x int 0; end", ""},
 		{"in the padding", cxx, "struct S 16 1; member a int 0; member l long 8; end", "struct S 16 9; member a int 0; member b int 4; member l long 8; end",
-			"struct S has a member b at byte 4 (types.h:9) here but none (types.h:1) in a.ptx"},
+			"struct S has a member b at byte 4 in b.ptx but none in a.ptx"},
 		{"not in the padding", cxx, "struct S 16 1; member a int 0; member b int 4; member l long 8; end", "struct S 16 9; member a int 0; member l long 8; end",
-			"struct S has no member b (types.h:9) here but one at byte 4 (types.h:1) in a.ptx"},
+			"struct S has no member b in b.ptx but one at byte 4 in a.ptx"},
 		{"union", cxx, "struct S 4 1; member a int 0; end", "union S 4 9; member a int 0; end",
-			"union S is a union (types.h:9) here but a struct (types.h:1) in a.ptx"},
+			"union S is a union in b.ptx but a struct in a.ptx"},
 		{"member of a union", cxx, "union S 8 1; member a int 0; member l long 0; end", "union S 8 9; member l long 0; end", ""},
 		{"only declared", cxx, "struct S 0 1; end", "struct S 8 9; member l long 0; end", ""},
 		{"C", c, "struct S 4 1; member a int 0; end", "struct S 8 9; member a long 0; end", ""},
@@ -236,12 +236,10 @@ func TestDebugTypesOnce(t *testing.T) {
 	if err := diag.Write(&b, log.Messages, diag.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	want := `b.ptx:25:5: warning: struct S has 8 bytes (types.h:9) here but 4 (types.h:1) in a.ptx; member a has 8 bytes here but 4 there [-Wodr]
-   25 | .b8 2, 83, 0, 8, 9
-      |     ^
-a.ptx:25:5: note: struct S as a.ptx has it
-   25 | .b8 2, 83, 0, 4, 1
-      |     ^
+	want := `b.ptx: warning: struct S has 8 bytes in b.ptx but 4 in a.ptx; member a has 8 bytes in the first but 4 in the second [-Wodr]
+types.h:9: note: source line of struct S
+a.ptx: note: struct S as a.ptx has it
+types.h:1: note: source line of struct S
 help: compile both modules with one declaration; as here: d.ptx, e.ptx, f.ptx and 3 more; as in a.ptx: c.ptx
 `
 	if b.String() != want {

@@ -42,14 +42,14 @@ func lineOf(x *die) sourceLine {
 	return sourceLine{file, line}
 }
 
-// text returns "shapes.h:12", or "" if unknown.
-func (d *debugInfo) text(l sourceLine) string {
+// path returns the file of a line, or "" if unknown.
+func (d *debugInfo) path(l sourceLine) string {
 	if l.file == 0 {
 		return ""
 	}
 	for i := range d.file.Files {
 		if f := &d.file.Files[i]; f.Index == l.file && f.Path != "" {
-			return f.Path + ":" + itoa(l.line)
+			return f.Path
 		}
 	}
 	return ""

@@ -34,7 +34,7 @@ func (f *Finder) declared(m *module, symbol string) (at diag.Place, ok bool) {
 		return at, false
 	}
 	if d.path != "" {
-		return f.inFile(m, &ptx.File{Path: d.path}, d.LocPlace), true
+		return f.inFile(m.Src.Name, &ptx.File{Path: d.path}, d.LocPlace), true
 	}
 	return f.place(m, d.LocPlace)
 }

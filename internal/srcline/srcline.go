@@ -63,7 +63,8 @@ func (f *Finder) Know(m *ptx.Module) {
 }
 
 // Explain adds the source lines of all places in a message, each behind its place,
-// except those of the place before. Messages that are notes stay as they are.
+// except those of the place before, and the text of source lines that it has. Messages that are notes stay as they
+// are.
 func (f *Finder) Explain(m *diag.Message) {
 	if m.Kind == diag.Note {
 		return
@@ -71,6 +72,9 @@ func (f *Finder) Explain(m *diag.Message) {
 	last := f.lines(m.Place)
 	notes := slices.Clone(last)
 	for _, n := range m.Notes {
+		if path, line, column := n.Place.Position(); line > 0 && n.Role() == diag.SourcePlace && n.Place.Source.Text == nil {
+			n.Place = f.inFile(m.Place.File(), &ptx.File{Path: path}, ptx.LocPlace{Line: int64(line), Column: int64(column)})
+		}
 		notes = append(notes, n)
 		if lines := f.lines(n.Place); len(lines) > 0 && !slices.EqualFunc(lines, last, same) {
 			notes = append(notes, lines...)
@@ -295,14 +299,14 @@ func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
 	if file == nil || loc.Line <= 0 || file.Path == "" {
 		return at, false
 	}
-	return f.inFile(m, file, loc), true
+	return f.inFile(m.Src.Name, file, loc), true
 }
 
-// inFile returns the place of a line in a source file.
-func (f *Finder) inFile(m *module, file *ptx.File, loc ptx.LocPlace) diag.Place {
+// inFile returns the place of a line in a source file of a module.
+func (f *Finder) inFile(module string, file *ptx.File, loc ptx.LocPlace) diag.Place {
 	src := &diag.Source{Name: file.Path}
 	if !f.Recorded {
-		src = f.source(file, m.Src.Name)
+		src = f.source(file, module)
 	}
 	if line := src.LineSpan(int(loc.Line)); src.Text != nil && line.Len > 0 {
 		return diag.At(src, narrow(src, line, loc.Column))
