@@ -15,7 +15,9 @@ import (
 )
 
 // WeakBodies warns about weak definitions that lost to one with a different body:
-// which of them a program gets depends on the order of the inputs. Names without
+// which of them a program gets depends on the order of the inputs. One that lost to a strong definition
+// may be a default that a program replaces (nvcc 13 takes __attribute__((weak)) for the device), unless it is
+// an instance of a template. Names without
 // meaning outside the module are compared by their role, and lines are ignored.
 // Modules of different compilers, releases, ISA versions or targets compile one
 // function differently. They are not compared, nor are modules that do not record
@@ -29,7 +31,8 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 		}
 		kept := t.Files[s.Def.File]
 		def := kept.DeclOf(s.Def.Name)
-		if def == nil || kept.Symbols[s.Def.Name].Linkage != ptx.Weak {
+		strong := kept.Symbols[s.Def.Name].Linkage != ptx.Weak
+		if def == nil || strong && (kept.Language() != object.CXX || !resolve.Instantiated(s.Name)) {
 			continue
 		}
 		for _, id := range s.Mentions {
@@ -60,7 +63,10 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			here, there := firstDifference(t, at, chosen)
 			m := log.Warn(diag.ODR, f.At(here), fmt.Sprintf("%s has another %s here than in %s, whose definition is used", log.Name(s.Name), what, kept.Name)).Of(s.Name).
 				Note(kept.At(there), "this definition is used")
-			if f.Language() == object.CXX {
+			switch {
+			case strong:
+				m.WithHelp("declare the specialisation where the template is, such as in a header, before anything uses it")
+			case f.Language() == object.CXX:
 				m.WithHelp("compile both modules from one version of the source, with the same macros and options")
 			}
 		}

@@ -100,6 +100,12 @@ func (s cxxName) renames(other cxxName, d, e *ptx.Decl) bool {
 	return old != "" && now != "" && !s.template && !other.template && (n > 0 || !member) && strings.ReplaceAll(other.params, now+"::", old+"::") == s.params
 }
 
+// Instantiated reports whether a name is that of an instance of a template, or of a member of one.
+func Instantiated(name string) bool {
+	base := spell(name).base
+	return strings.Contains(base, "<") && !strings.Contains(base, "operator")
+}
+
 // arity returns the number of parameters in the spelling of a list.
 func arity(params string) (n int) {
 	depth := 0
