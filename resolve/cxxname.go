@@ -1,9 +1,11 @@
 package resolve
 
 import (
+	"bytes"
 	"path"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -85,6 +87,23 @@ func (s cxxName) nested(other cxxName) bool {
 		return s.scope != other.scope
 	}
 	return a != b && (strings.HasSuffix(a, b) || strings.HasSuffix(b, a) || strings.HasPrefix(a, b+"::") || strings.HasPrefix(b, a+"::"))
+}
+
+// typed matches the end of a type.
+var typed = lazy.Regexp(`(?:\w\s+|[*&>]\s*)$`)
+
+// follows reports whether the last part of the name can stand behind the text of a source file in a
+// definition: behind its scope and ::, or behind a type and somewhere behind its scope.
+func (s cxxName) follows(before []byte) bool {
+	scope, _, _ := strings.Cut(s.scope, "<")
+	scope = scope[strings.LastIndexByte(scope, ':')+1:]
+	if class, qualified := bytes.CutSuffix(bytes.TrimRight(before, " \t\r\n"), []byte("::")); qualified {
+		if bytes.HasSuffix(class, []byte(">")) {
+			class = class[:max(bytes.LastIndexByte(class, '<'), 0)]
+		}
+		return scope != "" && bytes.HasSuffix(class, []byte(scope))
+	}
+	return typed().Match(before[max(0, len(before)-100):]) && bytes.Contains(before, []byte(scope))
 }
 
 // renames reports whether two names are equal but for one namespace. d and e are their declarations: one

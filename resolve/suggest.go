@@ -1,11 +1,15 @@
 package resolve
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
+	"ptxlink/internal/lazy"
+	"ptxlink/internal/srcline"
 	"ptxlink/internal/typo"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -30,7 +34,10 @@ type hints struct {
 	statements map[string]statement // those that the parser does not know, by the words in them
 	searches   int                  // number of searches for misspellings
 	closed     func() *object.File  // the first that was compiled without -rdc=true, or nil
+	lines      srcline.Finder       // for sources
+	scans      int                  // number of modules whose source was searched
 	unknown    []*diag.Message      // about symbols of which nothing is known
+	how        string               // they may have to be defined
 }
 
 // several replaces the help for single symbols if more than one needs it, so that it is
@@ -40,7 +47,7 @@ func (h *hints) several() {
 		return
 	}
 	for _, m := range h.unknown {
-		m.WithHelp(fmt.Sprintf("add the modules or libraries that define these %d symbols", len(h.unknown)) + h.log.With("--allow-undefined=GLOB", ", or pass %s to leave them open") + h.notLinked())
+		m.WithHelp(fmt.Sprintf("add the modules or libraries that define these %d symbols%s", len(h.unknown), h.how) + h.log.With("--allow-undefined=GLOB", ", or pass %s to leave them open") + h.notLinked())
 	}
 }
 
@@ -269,7 +276,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		help string
 	}{
 		{h.namesake, "the namespaces differ; make the declaration match the definition" + h.orAdd(s.Name)},
-		{h.instance, "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"},
+		{h.instance, "the template is instantiated for other arguments there; " + otherInstance},
 		{h.misspelt, "correct the name" + h.orAdd(s.Name)},
 		{func(wanted cxxName, kind ptx.DeclKind) found { return h.moved(s, wanted, kind) }, "the namespaces differ; make the declaration match the definition, and compile older files again" + h.orAdd(s.Name)},
 	} {
@@ -279,7 +286,12 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 			return
 		}
 	}
-	if f := h.closed(); f != nil {
+	source, help := h.inSource(wanted, kind, m)
+	if help != "" {
+		m.WithHelp(help + h.orAdd(s.Name))
+		return
+	}
+	if f := cmp.Or(source, h.closed()); f != nil {
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
 		m.WithHelp("if " + f.Name + " is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")")
 		if !slices.Contains(h.t.Files, f) { // it may be unrelated
@@ -296,8 +308,65 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.WithHelp("another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)")
 		return
 	}
-	m.WithHelp("add the module that defines it" + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open") + h.notLinked())
+	how := ""
+	switch {
+	case Instantiated(s.Name):
+		how = ", or put the body of a template into its header"
+	case kind == ptx.Func && h.t.Files[s.Mentions[0].File].Language() == object.CXX:
+		how = ", as __device__ and not static"
+	}
+	h.how = cmp.Or(h.how, how)
+	m.WithHelp("add the module that defines it" + how + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open") + h.notLinked())
 	h.unknown = append(h.unknown, m)
+}
+
+// maxScans limits the modules whose source is searched, for all symbols.
+const maxScans = 1000
+
+// otherInstance is how to get another instance of a template.
+const otherInstance = "put its body into the header, or instantiate it explicitly for these arguments"
+
+// leftOut holds what to do about a function that is not in the PTX of its source, by a word of its declaration; the
+// first match counts.
+var leftOut = []leftOutBy{
+	{"template", otherInstance},
+	{"static ", "remove static from the definition"},
+	{"inline", "remove inline from the definition, or put it into the header"},
+	{"", "make it __device__ there, outside of anonymous namespaces, and check the #if around it"},
+}
+
+type leftOutBy struct{ word, help string }
+
+// body matches the parameters of a function and the start of its body.
+var body = lazy.Regexp(`^\s*\((?:[^(){};]|\([^(){};]*\))*\)\s*(?:const\s*|noexcept\s*)*\{`)
+
+// inSource shows a function that the compiler of a module has left out although its source seems to define
+// it, and returns the module and what to do; nil if there is none.
+func (h *hints) inSource(wanted cxxName, kind ptx.DeclKind, m *diag.Message) (in *object.File, help string) {
+	if kind != ptx.Func {
+		return nil, ""
+	}
+	for _, f := range h.t.Files {
+		if h.scans++; h.scans > maxScans {
+			break
+		}
+		at := h.lines.Find(f.Module, wanted.last, func(before, after []byte) bool { return body().Match(after) && wanted.follows(before) })
+		if at.Source == nil {
+			continue
+		}
+		m.Note(at, "defined here, but "+f.Name+" does not have it")
+		before := at.Source.Text[:at.Span.Off]
+		before = before[bytes.LastIndexAny(before, ";{}#")+1:]
+		cause := leftOut[slices.IndexFunc(leftOut, func(c leftOutBy) bool { return bytes.Contains(before, []byte(c.word)) })]
+		switch {
+		case !WholeProgram(f):
+			return f, cause.help
+		case cause.word == "static " || cause.word == "" && bytes.Contains(before, []byte("__device__")):
+			return f, ""
+		}
+		return f, cause.help + ", and compile with -rdc=true"
+	}
+	return nil, ""
 }
 
 // forHost explains a symbol that an object defines for the host, which is the likely place of the
@@ -393,6 +462,9 @@ func export(local found) string {
 func (f found) explain(in diag.Static, name string, m *diag.Message) {
 	file := sourceFile(f.file, in.File)
 	text, help := " is static in ", "remove static from the definition"
+	if d := f.file.DeclOf(f.name); d != nil && d.Kind == ptx.Variable {
+		help += ", or declare it extern first if it is const,"
+	}
 	if in.Anonymous {
 		text, help = " is in an anonymous namespace in ", "move it out of the anonymous namespace"
 	}

@@ -160,7 +160,8 @@ func TestSuggest(t *testing.T) {
 			"note b: did you mean void blend<double>(double) (_Z5blendIdEvT_)? It is defined here\nhelp: the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"},
 		{"with the same parameters, too", "_ZN3gfx5blendIfEEvi", []string{".visible .func _ZN3gfx5blendIdEEvi(){ret;}"},
 			"note b: did you mean void gfx::blend<double>(int) (_ZN3gfx5blendIdEEvi)? It is defined here\nhelp: the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"},
-		{"an instance of a template of another scope is not meant", "_Z5blendIfEvT_", []string{".visible .func _ZN3gfx5blendIdEEvT_(){ret;}"}, addIt},
+		{"an instance of a template of another scope is not meant", "_Z5blendIfEvT_", []string{".visible .func _ZN3gfx5blendIdEEvT_(){ret;}"},
+			"help: add the module that defines it, or put the body of a template into its header, or pass Options.AllowUndefined to leave it open"},
 
 		{"a misspelling", "normalise", []string{".visible .func normalize(){ret;} .visible .func normalizer(){ret;}"},
 			"note b: did you mean normalize? It is defined here\nhelp: correct the name" + orAddIt},
@@ -196,7 +197,7 @@ func TestSuggestVariable(t *testing.T) {
 		{"nvcc makes all private without -rdc=true, others where the source does", "secret", nvcc + ".global .u32 secret;",
 			"note b: defined here, but without .visible it stays in its module\nhelp: compile b.ptx with -rdc=true, and remove static if the variable is static; " + NoRDC},
 		{"static variables are recognised by their names", "secret", nvcc + ".global .u32 __nv_static_19__ad03f3a5_4_b_cu_s1_secret;",
-			"note b: secret is static in b.cu; it is defined here\nhelp: remove static from the definition in b.cu"},
+			"note b: secret is static in b.cu; it is defined here\nhelp: remove static from the definition, or declare it extern first if it is const, in b.cu"},
 		{"a function is not meant", "secret", ".visible .func secrte(){ret;}", addIt},
 	} {
 		same(t, test.rule, "messages", undefined(t, Options{}, []string{fmt.Sprintf(use, test.symbol), test.module}),

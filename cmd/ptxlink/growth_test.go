@@ -64,6 +64,10 @@ var growths = []growth{
 		return files{"a.ptx", repeat(n, ".extern .func _Z9function#i(.param .b32 a);\n") + kernel(".param .b32 p;\n"+repeat(n, "call _Z9function#i, (p);\n")),
 			"b.ptx", repeat(n, ".visible .func _Z9function#f(.param .f32 a) { ret; }\n")}
 	}},
+	{name: "functions that the compiler left out", n: 1000, exit: exitLink, want: "defined here, but a.ptx does not have it", input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .func _Z9function#i(.param .b32 a);\n") + kernel(".param .b32 p;\n"+repeat(n, "call _Z9function#i, (p);\n")),
+			"a.cu", repeat(n, "static __device__ void function#(int a) { }\n")}
+	}},
 	{name: "uses of one undefined symbol", n: 20000, exit: exitLink, want: "undefined symbol: s", input: func(n int) files {
 		return files{"a.ptx", ".extern .global .u32 s;\n" + kernel(loads(n, "s"))}
 	}},

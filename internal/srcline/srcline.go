@@ -333,6 +333,32 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
+// Find returns the first place of a word in the source files of a module, of those that are no headers, that
+// fits between the text before and behind it. k.cu beside k.ptx or k.o is one: without -lineinfo, nvcc names no file.
+func (f *Finder) Find(m *ptx.Module, word string, fits func(before, after []byte) bool) diag.Place {
+	stem, _, _ := strings.Cut(filepath.Base(m.Src.Name), ".")
+	for _, file := range append(slices.Clip(m.Files), ptx.File{Path: stem + ".cu"}) {
+		switch filepath.Ext(file.Path) {
+		case ".cu", ".cpp", ".cc", ".cxx", ".c":
+		default:
+			continue
+		}
+		src := f.source(&file, m.Src.Name)
+		for from := 0; word != ""; {
+			n := bytes.Index(src.Text[from:], []byte(word))
+			if n < 0 {
+				break
+			}
+			at := from + n
+			from = at + len(word)
+			if fits(src.Text[:at], src.Text[from:]) {
+				return diag.At(src, diag.Span{Off: int32(at), Len: int32(len(word))})
+			}
+		}
+	}
+	return diag.Place{}
+}
+
 // source returns a source file under the name that messages use: relative to the
 // working directory if it is in there. Text is nil if the file cannot be read, or is not
 // the one that was compiled. Compilers write relative names relative to their own
