@@ -176,9 +176,14 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 			log.Note(place, text)
 		default:
 			message := log.Error(diag.NvlinkError, place, text)
+			if name := quoted().FindStringSubmatch(found[2]); name != nil && log.Unmangled(name[1]) != "" {
+				message.Note(diag.Place{}, name[1]+" is "+log.Unmangled(name[1]))
+			}
 			switch {
 			case strings.HasPrefix(found[2], "Undefined reference") && b.Compile:
 				message.WithHelp("nvlink links machine code only if the inputs define all names, also for a relocatable cubin")
+			case strings.HasPrefix(found[2], "Undefined reference") && len(b.Cubins) > 0:
+				message.WithHelp("link what defines it")
 			case strings.HasPrefix(found[2], "Undefined reference"):
 				message.WithHelp(t.unfinished())
 			case strings.HasSuffix(found[2], " arch does not match target '"+b.gpu()+"'"): // the GPUs have been compared
