@@ -180,7 +180,7 @@ func (j *linkJob) nvlink() error {
 	if !slices.ContainsFunc([]string{"kernels-used", "variables-used", "ignore-host-info", "debug"}, j.opts.IsSet) {
 		j.options.Launched = job.Launched
 	}
-	if lto { // which may define anything
+	if job.Unknown {
 		j.options.AllowUndefined = []string{"*"}
 	}
 	if left != "" {

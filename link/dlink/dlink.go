@@ -79,6 +79,8 @@ type Job struct {
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
+	// Unknown is set if some code is LTO-IR only, which may define and use any name.
+	Unknown bool
 	// HostObject returns the name of an object that defines a symbol for the host, or "".
 	HostObject func(symbol string) string
 
@@ -131,6 +133,8 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		case c.verdict == cubinOnly:
 			j.Cubins.add(r.cubins(c.Object), false, len(j.Modules), &log)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
+		case c.verdict == ltoOnly:
+			j.Unknown = true
 		}
 		if c.verdict == unsuited {
 			j.NotLinked = append(j.NotLinked, c.Name+", which has no code for "+r.Arch)
