@@ -285,7 +285,7 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 }
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library
-// that is in no directory belongs to the host, as for nvlink.
+// that is in no directory belongs to the host, as for nvlink, and so does a shared one.
 func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 	var libraries []dlink.File
 	inputs := slices.DeleteFunc(slices.Clone(j.inputs), func(in input) bool {
@@ -306,13 +306,16 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 		}
 		for _, name := range names {
 			path, ok := object.LibraryFile(name, dirs)
+			shared := sharedLibrary(name, path, dirs)
 			bare, exact := strings.CutPrefix(strings.TrimSuffix(name, ".lib"), ":")
 			switch {
-			case ok:
+			case ok && shared == "":
 				libraries = append(libraries, dlink.File{Path: path, Library: true})
 			case object.IsHostLibrary(bare), bare == "m", bare == "cudadevrt": // nvcc always names the last
 			case exact:
 				j.options.NotLinked = append(j.options.NotLinked, name[1:]+", as no -L directory has it")
+			case shared != "":
+				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as the host linker takes "+shared)
 			default:
 				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has lib"+name+".a")
 			}
@@ -323,6 +326,21 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 		j.paths = append(j.paths, f.Path)
 	}
 	return files
+}
+
+// sharedLibrary returns the shared library that the host linker takes for -l name, or "" if the archive is
+// in an earlier directory.
+func sharedLibrary(name, archive string, dirs []string) string {
+	for _, dir := range dirs {
+		path := filepath.Join(dir, "lib"+name+".so")
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+		if archive != "" && filepath.Dir(archive) == filepath.Clean(dir) {
+			break
+		}
+	}
+	return ""
 }
 
 // libraryPath returns the directory in /LIBPATH:DIR, which nvcc writes on Windows for -L DIR.
