@@ -1,6 +1,7 @@
 package dlink
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -62,6 +63,20 @@ func (c *Intermediate) add(at int, name string, units []container.Unit, archive,
 	}
 	c.texts = make([][]byte, len(c.Units))
 	return places
+}
+
+// preferFor puts the members of an archive in front of which the code is for the newest GPU that the link has: LLVM 16 to
+// 19 have one archive with their OpenMP runtime for each GPU, in which all members define the same names.
+func preferFor(gpu object.GPU, members []container.Unit) {
+	slices.SortStableFunc(members, func(a, b container.Unit) int {
+		fit := func(u container.Unit) int {
+			if t, ok := object.ParseGPU(u.Target); !ok || gpu.Runs(t) {
+				return t.Number
+			}
+			return -1
+		}
+		return cmp.Compare(fit(b), fit(a))
+	})
 }
 
 // deferInline leaves the units of which nothing would be left if they were compiled alone to Together: they
@@ -191,10 +206,12 @@ func (c *Intermediate) Pull(r *link.Result, names []string) (pulled bool) {
 }
 
 // Arch returns the GPU to compile for: that of a link, or if it names none, the highest of the units, or "".
+// Members of archives count only if there are no others.
 func (c *Intermediate) Arch(link string) string {
 	var best object.GPU
-	for _, u := range c.Units {
-		if t, ok := object.ParseGPU(u.Target); ok && t.Number > best.Number && link == "" {
+	members := !slices.Contains(c.lazy, false)
+	for i, u := range c.Units {
+		if t, ok := object.ParseGPU(u.Target); ok && t.Number > best.Number && link == "" && (members || !c.lazy[i]) {
 			best = t
 		}
 	}

@@ -93,6 +93,9 @@ func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (fo
 		s.Modules = append(s.Modules, s.LTOIR.add(len(s.Modules), path, lto, archive, in.WholeArchive)...)
 	}
 	if bitcode != nil {
+		if gpu, ok := object.ParseGPU(s.Bitcode.Arch(r.Arch)); ok && archive {
+			preferFor(gpu, bitcode)
+		}
 		s.Modules = append(s.Modules, s.Bitcode.add(len(s.Modules), path, bitcode, archive, in.WholeArchive)...)
 	}
 	return found
