@@ -36,6 +36,7 @@ var explanations = []struct{ prefixes, text string }{
 	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libompdevice.a of that clang (libomptarget.devicertl.a in older ones)"},
 	{"omp_", "this is a function of the OpenMP runtime; link that of the compiler: libompdevice.a of clang and flang (libomptarget.devicertl.a in older ones), or gcc's libgomp.a (docs/from-gcc.md)"},
 	{"_FortranA", "this is part of flang's runtime, of which device code needs libflang_rt.runtime.a for nvptx64-nvidia-cuda"},
+	{"_gfortran_st_ _gfortran_transfer_", "this is input or output of Fortran, which gcc's libgfortran.a for nvptx-none does not have (gcc 12 and 14); leave it to the host"},
 	{"_gfortran_", "gcc's libgfortran.a for nvptx-none defines this (docs/from-gcc.md)"},
 }
 

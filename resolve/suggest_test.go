@@ -244,10 +244,11 @@ func TestUndefined(t *testing.T) {
 			"error a: undefined symbol: fun, used in k\n" + addIt,
 			"error a: undefined symbol: cudaFree, used in k\nhelp: " + Explain("cudaFree", ptx.Func),
 		}},
-		{"OpenMP and Fortran have runtimes", Options{}, []string{user("omp_get_num_threads _FortranAStopStatement _gfortran_stop_string")}, []string{
+		{"OpenMP and Fortran have runtimes", Options{}, []string{user("omp_get_num_threads _FortranAStopStatement _gfortran_stop_string _gfortran_st_write")}, []string{
 			"error a: undefined symbol: omp_get_num_threads, used in k\nhelp: this is a function of the OpenMP runtime; link that of the compiler: libompdevice.a of clang and flang (libomptarget.devicertl.a in older ones), or gcc's libgomp.a (docs/from-gcc.md)",
 			"error a: undefined symbol: _FortranAStopStatement, used in k\nhelp: this is part of flang's runtime, of which device code needs libflang_rt.runtime.a for nvptx64-nvidia-cuda",
 			"error a: undefined symbol: _gfortran_stop_string, used in k\nhelp: gcc's libgfortran.a for nvptx-none defines this (docs/from-gcc.md)",
+			"error a: undefined symbol: _gfortran_st_write, used in k\nhelp: this is input or output of Fortran, which gcc's libgfortran.a for nvptx-none does not have (gcc 12 and 14); leave it to the host",
 		}},
 		{"a variable is no function of the device runtime", Options{}, []string{".extern .global .u64 cudaMemory; .visible .global .u64 v = cudaMemory;"},
 			[]string{"error a: undefined symbol: cudaMemory, used in the initialiser of v\n" + addIt}},
