@@ -314,6 +314,8 @@ func (c *Compiler) refused(ctx context.Context, program string, said []string, u
 	switch {
 	case need > version && version > 0:
 		m.WithHelp(fmt.Sprintf("LLVM %d wrote it, and %s is of LLVM %d: install clang%s", need, c.Path, version, atLeast(need)) + log.With("--clang", ", or name one with %s"))
+	case len(units) > 0 && !slices.ContainsFunc(units, func(u container.Unit) bool { return !strings.HasSuffix(u.Name, ")") }):
+		m.WithHelp("compile the objects that use this library to bitcode too (-flto, -foffload-lto): then only what they need of it is compiled; the program is " + program)
 	default:
 		m.WithHelp("the program is " + program + log.With("--clang", "; %s names another"))
 	}

@@ -155,6 +155,10 @@ case $* in *sm_90*) echo "error: unit11.bc: Linking globals named 'f': symbol mu
 		log.Messages[0].Text != "clang cannot compile the LLVM bitcode: l.bc: Linking globals named 'f': symbol multiply defined" {
 		t.Errorf("%v, %v", err, log.Messages)
 	}
+	log, units[0].Name = diag.Log{}, "libx.a(a.bc)"
+	if _, err := c.Lower(context.Background(), units[:1], &log); !errors.Is(err, ErrRejected) || !strings.HasPrefix(log.Messages[0].Help, "compile the objects that use this library to bitcode too") {
+		t.Errorf("%v, %v", err, log.Messages)
+	}
 }
 
 func TestCommands(t *testing.T) {
