@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
@@ -84,6 +85,9 @@ func (r *responses) readFile(name string) (string, error) {
 		return "", fmt.Errorf("cannot read response file %s: %w", name, outfile.Reason(err))
 	}
 	r.bytes += int64(len(text))
+	if !utf8.Valid(text) {
+		return fromCodePage(string(text)), nil
+	}
 	return string(text), nil
 }
 

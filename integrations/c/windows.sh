@@ -10,7 +10,7 @@ CC="$cc -Werror" AR="$here/zig.sh ar" "$here/build.sh" "$1" "$2"
 
 tmp=$(mktemp -d)
 trap 'WINEPREFIX=$tmp/wine wineserver -k 2>/dev/null || :; rm -rf "$tmp"' EXIT
-export WINEPREFIX="$tmp/wine" WINEDEBUG=-all DISPLAY=
+export WINEPREFIX="$tmp/wine" WINEDEBUG=-all DISPLAY= LC_ALL=C.UTF-8
 wine wineboot -i >/dev/null 2>&1
 # Programs of Go need this DLL, and Wine before 9 has none.
 if [ ! -e "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" ]; then
@@ -47,12 +47,14 @@ wine "$tmp/test.exe" "$(path "$tmp/ptxlink.exe")" "$(path "$tmp/cuda/nvidia/cuda
 PTXLINK="$(path "$tmp/ptxlink.exe")" wine "$tmp/example.exe" "$(path "$tmp/out.ptx")" "$(path "$example/main.ptx")" "$(path "$example/lib.ptx")"
 grep -q '\.visible \.entry k_main' "$tmp/out.ptx"
 
-# What nvcc writes for nvlink.
-forms=$here/../../testdata/forms/windows
+# What nvcc writes for nvlink, in the code page of the system.
+mkdir "$tmp/ü"
+forms=$tmp/ü
+cp "$here/../../testdata/forms/windows/"* "$forms/"
 PTXAS=$(path "$tmp/cuda/nvidia/cuda_nvcc/bin/ptxas.exe")
 export PTXAS
 printf ' -m64 --arch=sm_80 --register-link-binaries="%s" cudadevrt.lib "/LIBPATH:%s" -cpu-arch=X86_64 units.lib kernel32.lib cudadevrt.lib -o "%s"\r\n' \
-	"$(path "$tmp/reg.c")" "$(path "$forms")" "$(path "$tmp/out.cubin")" >"$tmp/nvlink.optf"
+	"$(path "$tmp/reg.c")" "$(path "$forms")" "$(path "$tmp/out.cubin")" | iconv -t cp1252 >"$tmp/nvlink.optf"
 wine "$tmp/ptxlink.exe" nvlink -optf "$(path "$tmp/nvlink.optf")"
 grep -q 'NUM_PRELINKED_OBJECTS 4' "$tmp/reg.c"
 test -s "$tmp/out.cubin"
