@@ -3,6 +3,9 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"ptxlink/internal/typo"
@@ -73,7 +76,32 @@ type reorderer struct {
 }
 
 func (r *reorderer) input(name string, library bool) {
-	r.inputs = append(r.inputs, input{name: name, library: library, whole: r.whole})
+	names := []string{name}
+	if !library {
+		names = wildcards(name, runtime.GOOS)
+	}
+	for _, name := range names {
+		r.inputs = append(r.inputs, input{name: name, library: library, whole: r.whole})
+	}
+}
+
+// wildcards returns the files whose names match one with * or ?, in any case of letters; the name itself if there
+// are none. On Windows programs do so, as its shells do not.
+func wildcards(name, system string) (files []string) {
+	dir, pattern := filepath.Split(name)
+	if system == "windows" && strings.ContainsAny(pattern, "*?") {
+		pattern = strings.ReplaceAll(strings.ToLower(pattern), "[", "[[]")
+		entries, _ := os.ReadDir(cmp.Or(dir, "."))
+		for _, e := range entries {
+			if ok, _ := filepath.Match(pattern, strings.ToLower(e.Name())); ok && !e.IsDir() {
+				files = append(files, dir+e.Name())
+			}
+		}
+	}
+	if files == nil {
+		return []string{name}
+	}
+	return files
 }
 
 // option reads an option, and its value if that is the next argument.

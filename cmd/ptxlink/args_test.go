@@ -121,6 +121,27 @@ func TestSplitArguments(t *testing.T) {
 	}
 }
 
+func TestWildcards(t *testing.T) {
+	t.Chdir(t.TempDir())
+	os.Mkdir("d.ptx", 0o777)
+	for _, name := range []string{"a[1].ptx", "b.ptx", "C.PTX", "d.ptx/e.ptx"} {
+		if err := os.WriteFile(name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string][]string{
+		"*.ptx": {"C.PTX", "a[1].ptx", "b.ptx"}, "./?.ptx": {"./C.PTX", "./b.ptx"}, "A[1]*": {"a[1].ptx"}, "d.ptx/*": {"d.ptx/e.ptx"},
+		"a.ptx": {"a.ptx"}, "*.o": {"*.o"}, "none/*": {"none/*"}, "//?/b.ptx": {"//?/b.ptx"},
+	} {
+		if got := wildcards(name, "windows"); !slices.Equal(got, want) {
+			t.Errorf("%s matches %q, want %q", name, got, want)
+		}
+		if got := wildcards(name, "linux"); !slices.Equal(got, []string{name}) {
+			t.Errorf("%s matches %q on Linux", name, got)
+		}
+	}
+}
+
 func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
