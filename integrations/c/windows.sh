@@ -65,4 +65,15 @@ grep -q '\[ptxas-error\]' "$tmp/said"
 if grep 'killed' "$tmp/said"; then exit 1; fi
 wine "$tmp/ptxlink.exe" "$(path "$tmp/cuda")" 2>"$tmp/said" || :
 grep -q 'is a directory' "$tmp/said"
+# A member is not written to a device.
+(
+	cd "$tmp"
+	cp "$example/main.ptx" con.ptx
+	"$here/zig.sh" ar rc con.a con.ptx
+	rm con.ptx
+	wine ptxlink.exe extract con.a
+	test -s _con.ptx
+	wine ptxlink.exe ar x con.a 2>said || :
+	grep -q 'Windows reserves its name' said
+)
 echo 'windows.sh: the test passed'

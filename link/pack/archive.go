@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -139,7 +140,7 @@ func (a *Archive) keepHost(r *container.Record, old Member) {
 func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.Log) {
 	var others []string
 	for taken := (takenNames{name: 1}); ; {
-		next := freeName(name, taken)
+		next := freeName(name, taken, exact)
 		if !slices.ContainsFunc(a.Members, func(m Member) bool { return m.Name == next }) {
 			break
 		}
@@ -288,6 +289,9 @@ func (a *Archive) Delete(at []int) {
 func CanExtract(m Member) error {
 	if m.Name == "" || m.Name == "." || m.Name == ".." || strings.ContainsAny(m.Name, "/\\\x00") {
 		return fmt.Errorf("member %q is not written: its name leads to another directory", m.Name)
+	}
+	if !filepath.IsLocal(m.Name) { // con.ptx, x:y.ptx
+		return fmt.Errorf("member %q is not written: Windows reserves its name; ptxlink extract chooses another", m.Name)
 	}
 	return nil
 }

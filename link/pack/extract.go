@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -70,7 +71,8 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 				continue
 			}
 			e := extracted(m)
-			e.File = freeName(extractName(m, o.Inputs[i]), taken)
+			// On Windows and macOS, names that differ only in case are one file.
+			e.File = freeName(extractName(m, o.Inputs[i]), taken, strings.ToLower)
 			list = append(list, e)
 		}
 	}
@@ -107,12 +109,16 @@ func extracted(m container.Member) Extracted {
 	return e
 }
 
-// extractName returns memberName with the target from the container.
+// extractName returns memberName with the target from the container. It is not that of a device, such as con.ptx
+// on Windows.
 func extractName(m container.Member, in link.Input) string {
 	name := memberName(m.Name, in)
-	if m.Target == "" {
-		return name
+	if m.Target != "" {
+		stem, _ := strings.CutSuffix(name, ".ptx")
+		name = harmless(stem + "." + m.Target + ".ptx")
 	}
-	stem, _ := strings.CutSuffix(name, ".ptx")
-	return harmless(stem + "." + m.Target + ".ptx")
+	if !filepath.IsLocal(name) {
+		name = "_" + name
+	}
+	return name
 }

@@ -83,8 +83,8 @@ func harmless(name string) string {
 type takenNames map[string]int
 
 // freeName adds a number to a name that is in use, before its suffixes: a.ptx.zst
-// becomes a-2.ptx.zst.
-func freeName(name string, taken takenNames) string {
+// becomes a-2.ptx.zst. Names are equal if they have equal keys.
+func freeName(name string, taken takenNames, key func(string) string) string {
 	stem, suffix := name, ""
 	for _, s := range []string{".zst", ".ptx", ".o"} {
 		if rest, ok := strings.CutSuffix(stem, s); ok && rest != "" {
@@ -92,10 +92,12 @@ func freeName(name string, taken takenNames) string {
 		}
 	}
 	free := name
-	for taken[free] > 0 {
-		taken[name]++
-		free = fmt.Sprintf("%s-%d%s", stem, taken[name], suffix)
+	for taken[key(free)] > 0 {
+		taken[key(name)]++
+		free = fmt.Sprintf("%s-%d%s", stem, taken[key(name)], suffix)
 	}
-	taken[free] = 1
+	taken[key(free)] = 1
 	return free
 }
+
+func exact(name string) string { return name }

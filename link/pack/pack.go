@@ -125,7 +125,7 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	members, symbols := make([]Member, len(files)), make([][]string, len(files))
 	for i, f := range files {
 		m := &members[i]
-		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs[f.Input])), taken)
+		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs[f.Input])), taken, exact)
 		m.Record, m.Symbols = newRecord(f, host)
 		if m.Data, err = store(f, m.Name, m.Record, o.Format); err != nil {
 			log.Error(diag.NVMember, f.At(diag.Span{}), err.Error())
