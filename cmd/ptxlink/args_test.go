@@ -121,6 +121,18 @@ func TestSplitArguments(t *testing.T) {
 	}
 }
 
+func TestCommandLine(t *testing.T) {
+	args := []string{`C:\cuda\ptxas.exe`, "-arch=sm_80", `a 'b'.ptx`, `C:\a b\`, `"`, "", "a\nb"}
+	for system, want := range map[string]string{
+		"linux":   `'C:\cuda\ptxas.exe' -arch=sm_80 'a '\''b'\''.ptx' 'C:\a b\' '"' '' 'a\nb'`,
+		"windows": `C:\cuda\ptxas.exe -arch=sm_80 "a 'b'.ptx" "C:\a b\\" "\"" "" "a\nb"`,
+	} {
+		if got := commandLine(args, system); got != want {
+			t.Errorf("on %s:\n%s, want\n%s", system, got, want)
+		}
+	}
+}
+
 func TestWildcards(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.Mkdir("d.ptx", 0o777)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -204,7 +205,7 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 		}
 	}
 	if dryRun {
-		b.Command = func(args []string) { fmt.Fprintln(j.stdout, commandLine(args)) }
+		b.Command = func(args []string) { fmt.Fprintln(j.stdout, commandLine(args, runtime.GOOS)) }
 	}
 	stop := j.showProgress(&b, targets)
 	outputs, messages, err := b.AssembleAll(j.opts.Context, targets)
@@ -258,11 +259,16 @@ func (j *linkJob) writeSaved() error {
 }
 
 // commandLine quotes a command for a shell.
-func commandLine(args []string) string {
+func commandLine(args []string, system string) string {
+	plain := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./@%"
+	quoted := func(arg string) string { return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'" }
+	if system == "windows" {
+		plain, quoted = plain+`\`, windowsWord
+	}
 	var words []string
 	for _, arg := range args {
-		if strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./@%") != "" || arg == "" {
-			arg = "'" + strings.ReplaceAll(diag.Escape(arg), "'", `'\''`) + "'"
+		if strings.Trim(arg, plain) != "" || arg == "" {
+			arg = quoted(diag.Escape(arg))
 		}
 		words = append(words, arg)
 	}

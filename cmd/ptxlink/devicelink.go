@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"ptxlink/internal/outfile"
@@ -177,7 +178,7 @@ func (j *linkJob) showCommands(r *link.Result) {
 	for _, m := range r.Modules {
 		if commands, found := j.compiled.Load(m.Name); found {
 			for _, args := range commands.([][]string) {
-				fmt.Fprintln(j.stdout, commandLine(args))
+				fmt.Fprintln(j.stdout, commandLine(args, runtime.GOOS))
 			}
 		}
 	}

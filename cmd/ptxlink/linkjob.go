@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -322,7 +324,7 @@ func sameOutput(a, b string) bool {
 	if a == "-" || b == "-" || b == "" {
 		return a == b
 	}
-	return a != "/dev/null" && outfile.Same(a, b)
+	return !strings.EqualFold(a, os.DevNull) && outfile.Same(a, b)
 }
 
 // writeResult writes the files, the output last, so that the others exist once it

@@ -111,17 +111,22 @@ func insideDir(name string) string {
 // beforeQuote are the backslashes that splitArguments takes for others on Windows.
 var beforeQuote = lazy.Regexp(`(\\*)("|$)`)
 
+// windowsWord quotes an argument for programs on Windows.
+func windowsWord(w string) string {
+	return `"` + strings.ReplaceAll(beforeQuote().ReplaceAllString(w, `$1$1$2`), `"`, `\"`) + `"`
+}
+
 // responseFile returns the text of a response file with a word on each line.
 func responseFile(words []string, system string) []byte {
 	var b bytes.Buffer
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	for _, w := range words {
 		if system == "windows" {
-			w = strings.ReplaceAll(beforeQuote().ReplaceAllString(w, `$1$1$2`), `"`, `\"`)
+			w = windowsWord(w)
 		} else {
-			w = quote.Replace(w)
+			w = `"` + quote.Replace(w) + `"`
 		}
-		fmt.Fprintf(&b, "\"%s\"\n", w)
+		b.WriteString(w + "\n")
 	}
 	return b.Bytes()
 }

@@ -3,6 +3,7 @@ package outfile
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -71,7 +72,7 @@ func makeName(name string) string {
 	return b.String()
 }
 
-// UnusedInputs writes the names of inputs, one per line, as Bazel reads its
+// UnusedInputs writes the names of inputs, one per line and with slashes, as Bazel reads its
 // unused_inputs_list.
 func UnusedInputs(w io.Writer, inputs []string) error {
 	var b strings.Builder
@@ -79,7 +80,7 @@ func UnusedInputs(w io.Writer, inputs []string) error {
 		if hasControls(input) {
 			return fmt.Errorf("the list of unused inputs cannot name %q: it has one name to a line, without control characters", input)
 		}
-		b.WriteString(input + "\n")
+		b.WriteString(filepath.ToSlash(input) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -140,7 +140,7 @@ func (o Options) named(name, explicit string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	return tool.Named(who, path, "/usr/local/cuda/bin/"+name+tool.Exe)
+	return tool.Named(who, path, filepath.Join(Toolkits()[0], "bin", name+tool.Exe))
 }
 
 // Newest returns the files that match a pattern, the newest version first.
