@@ -36,6 +36,21 @@ cat >"$tmp/slow.c" <<-END
 	int main(void) { Sleep(60000); return 0; }
 END
 $cc "$tmp/slow.c" -o "$tmp/slow.exe"
+cat >"$tmp/read.c" <<-END
+	#include <stdio.h>
+	#include <windows.h>
+	// Reads a file until 0.2 s after another program has begun to replace it.
+	int main(int argc, char **argv) {
+		WIN32_FIND_DATAA found;
+		if (CreateFileA(argv[1], GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL) == INVALID_HANDLE_VALUE) return 1;
+		puts("reading");
+		fflush(stdout);
+		while (FindFirstFileA(".ptxlink-*", &found) == INVALID_HANDLE_VALUE) Sleep(1);
+		Sleep(200);
+		return 0;
+	}
+END
+$cc "$tmp/read.c" -o "$tmp/read.exe"
 $cc -std=c11 -Wall -Wextra -Werror -I"$1" "$here/test.c" "$1/libptxlink.a" -lpthread -o "$tmp/test.exe"
 $cc -I"$1" "$here/example.c" "$1/libptxlink.dll.a" -o "$tmp/example.exe"
 cp "$1/ptxlink.dll" "$tmp/"
@@ -69,11 +84,18 @@ grep -q 'is a directory' "$tmp/said"
 (
 	cd "$tmp"
 	cp "$example/main.ptx" con.ptx
-	"$here/zig.sh" ar rc con.a con.ptx
+	"$here/zig.sh" ar rc dev.a con.ptx
 	rm con.ptx
-	wine ptxlink.exe extract con.a
+	wine ptxlink.exe extract dev.a >written
 	test -s _con.ptx
-	wine ptxlink.exe ar x con.a 2>said || :
+	wine ptxlink.exe ar x dev.a 2>said || :
 	grep -q 'Windows reserves its name' said
+	# An output that another program reads for a moment is replaced.
+	echo old >new.ptx
+	wine read.exe new.ptx >reader &
+	until grep -q reading reader; do sleep 0.1; done
+	wine ptxlink.exe _con.ptx "$(path "$example/lib.ptx")" -o new.ptx
+	wait
+	grep -q k_main new.ptx
 )
 echo 'windows.sh: the test passed'

@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"ptxlink/internal/infile"
 	"ptxlink/link/diag"
@@ -94,7 +96,7 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 	}
 	return unlessAbandoned(func() error { // Abandon waits until all of them are renamed
 		for _, s := range staged {
-			if err := os.Rename(s.temp, s.final); err != nil {
+			if err := rename(s.temp, s.final); err != nil {
 				return CannotWrite(s.final, err)
 			}
 			made.written = true
@@ -111,7 +113,18 @@ func Keep(path string, data []byte) error {
 		return err
 	}
 	defer discard(s.temp)
-	return unlessAbandoned(func() error { return os.Rename(s.temp, s.final) })
+	return unlessAbandoned(func() error { return rename(s.temp, s.final) })
+}
+
+// rename is os.Rename. On Windows no file is replaced while another program, such as a virus scanner, reads it.
+func rename(from, to string) (err error) {
+	for range 100 {
+		if err = os.Rename(from, to); err == nil || runtime.GOOS != "windows" {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
 }
 
 // Check returns an error if path cannot be an output, so that this is known before
