@@ -111,15 +111,24 @@ var sitePackages = SitePackages
 
 // SitePackages lists patterns of the directories that pip and conda install wheels in: those
 // of the active environments, of the user, and of the system.
-func SitePackages() (list []string) {
+func SitePackages() []string { return sitePackagesOf(runtime.GOOS) }
+
+func sitePackagesOf(system string) (list []string) {
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
 			list = append(list, filepath.Join(root, WheelDir))
 		}
 	}
-	if runtime.GOOS == "windows" {
-		if data := os.Getenv("APPDATA"); data != "" {
-			list = append(list, filepath.Join(data, "Python", "Python3*", "site-packages"))
+	if system == "windows" {
+		for _, dir := range [][2]string{
+			{"APPDATA", "Python/Python3*/site-packages"},               // pip install --user
+			{"LOCALAPPDATA", "Python/pythoncore-3*/Lib/site-packages"}, // the install manager, since Python 3.14
+			{"LOCALAPPDATA", "Programs/Python/Python3*/Lib/site-packages"},
+			{"ProgramFiles", "Python3*/Lib/site-packages"},
+		} {
+			if root := os.Getenv(dir[0]); root != "" {
+				list = append(list, filepath.Join(root, filepath.FromSlash(dir[1])))
+			}
 		}
 		return list
 	}

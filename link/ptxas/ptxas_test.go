@@ -257,6 +257,15 @@ func TestSitePackages(t *testing.T) {
 	if got := SitePackages()[2]; got != "/u"+below {
 		t.Error(got)
 	}
+	for _, v := range []string{"CONDA_PREFIX", "VIRTUAL_ENV", "APPDATA"} {
+		t.Setenv(v, "")
+	}
+	t.Setenv("LOCALAPPDATA", "/local")
+	t.Setenv("ProgramFiles", "/programs")
+	got := strings.Join(sitePackagesOf("windows"), " ")
+	if want := "/local/Python/pythoncore-3*/Lib/site-packages /local/Programs/Python/Python3*/Lib/site-packages /programs/Python3*/Lib/site-packages"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
 
 func TestFind(t *testing.T) {
