@@ -10,6 +10,7 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
+	"ptxlink/internal/outfile"
 	"ptxlink/link/diag"
 )
 
@@ -23,7 +24,7 @@ import (
 func readVersionScript(read *infile.Files, file string) (global, local []string, places map[string]diag.Place, err error) {
 	text, err := read.ReadFile(file, maxArgBytes)
 	if err != nil {
-		return nil, nil, nil, &exitError{exitIO, err}
+		return nil, nil, nil, &exitError{exitIO, fmt.Errorf("cannot read version script %s: %w", file, outfile.Reason(err))}
 	}
 	places = map[string]diag.Place{}
 	p := scriptParser{global: &global, local: &local, places: places}
