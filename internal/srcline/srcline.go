@@ -368,7 +368,7 @@ func (f *Finder) source(file *ptx.File, module string) *diag.Source {
 	if src := f.sources[key]; src != nil {
 		return src
 	}
-	name := file.Path
+	name := strings.ReplaceAll(file.Path, `\\`, `\`) // compilers escape it, and ptxas does not read escapes
 	if filepath.IsAbs(name) {
 		if dir, err := os.Getwd(); err == nil {
 			if short, err := filepath.Rel(dir, name); err == nil && short != ".." && !strings.HasPrefix(short, ".."+string(filepath.Separator)) {
