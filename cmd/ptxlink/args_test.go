@@ -163,6 +163,7 @@ func TestExpand(t *testing.T) {
 		"loop":  "@self",
 		"quote": "'",
 		"rest":  "-- @two",
+		"wide":  "\xff\xfe\xe4\x00 \x00b\x00\r\x00\n\x00",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
@@ -182,6 +183,7 @@ func TestExpand(t *testing.T) {
 		{"@one out @two @", "a b c -o out b c @", ""},
 		{"-- @one", "-- @one", ""},
 		{"@rest", "-- @two", ""},
+		{"@wide", "ä b", ""},
 		{"@self", "", "response file self includes itself: self -> loop -> self"},
 		{"@deep0", "", "nested more than 16 deep: deep0 -> "},
 		{"@quote", "", "response file quote: a ' is not closed"},

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"ptxlink/internal/infile"
@@ -85,10 +88,20 @@ func (r *responses) readFile(name string) (string, error) {
 		return "", fmt.Errorf("cannot read response file %s: %w", name, outfile.Reason(err))
 	}
 	r.bytes += int64(len(text))
-	if !utf8.Valid(text) {
-		return fromCodePage(string(text)), nil
+	return decoded(text), nil
+}
+
+// decoded returns text as UTF-8. PowerShell 5 writes UTF-16.
+func decoded(text []byte) string {
+	if text, ok := bytes.CutPrefix(text, []byte("\xff\xfe")); ok {
+		units := make([]uint16, len(text)/2)
+		binary.Decode(text, binary.LittleEndian, units)
+		return string(utf16.Decode(units))
 	}
-	return string(text), nil
+	if !utf8.Valid(text) {
+		return fromCodePage(string(text))
+	}
+	return string(text)
 }
 
 // splitArguments splits text into arguments as GCC does: white space separates, both
