@@ -13,7 +13,7 @@ import (
 )
 
 // innerSuffixes are removed from the name of a file before .ptx is added.
-var innerSuffixes = []string{".ptx", ".s", ".o", ".obj", ".fatbin", ".so", ".exe", ".out"}
+var innerSuffixes = []string{".ptx", ".s", ".o", ".obj", ".fatbin", ".so", ".exe", ".dll", ".out"}
 
 // memberName returns the name of a PTX text in an archive. It depends on the name of
 // the text in messages:
