@@ -216,14 +216,14 @@ func (r *reader) cubin(of container.Object, c container.Code) (cubin container.C
 
 // mayHold reports whether a regular file starts as one that may hold more than PTX.
 func mayHold(path string) bool {
-	magic := infile.Head(path, 8)
+	magic := infile.Head(path, 20)
 	return startsAsHolder(magic) || container.IsCompressed(magic)
 }
 
-// startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF
-// file, a fatbin, an archive, LTO-IR or LLVM bitcode.
+// startsAsHolder reports whether a file that may hold more than PTX starts like this: a cubin or a file of the
+// host, a fatbin, an archive, LTO-IR or LLVM bitcode.
 func startsAsHolder(magic []byte) bool {
-	return container.IsLTOIR(magic) || container.IsTileIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
+	return container.IsLTOIR(magic) || container.IsTileIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || container.IsHostFile(magic) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
 }
 
 // Buffered returns the inputs with the contents of those that can be read only once, such as

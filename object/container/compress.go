@@ -282,7 +282,7 @@ func Start(data []byte) []byte {
 		defer z.Reset(nil)
 		r = z
 	}
-	start := make([]byte, 16)
+	start := make([]byte, 20)
 	n, _ := io.ReadFull(r, start)
 	return start[:n]
 }

@@ -180,7 +180,7 @@ func (op *opener) open(data []byte, p place) {
 		err.Help = "take the PTX out first and link that"
 		panic(err)
 	}
-	if op.list != nil && op.list.hosts && !IsArchive(data) && !isHostFile(data) {
+	if op.list != nil && op.list.hosts && !IsArchive(data) && !IsHostFile(data) {
 		op.list.nonHost++
 		return
 	}
@@ -227,8 +227,9 @@ func (op *opener) open(data []byte, p place) {
 	}
 }
 
-// isHostFile reports whether data is a host object, program or shared library, as open finds them.
-func isHostFile(data []byte) bool {
+// IsHostFile reports whether data is a host object, program or shared library, as open finds them. Of files for
+// Windows, only 20 bytes need be there.
+func IsHostFile(data []byte) bool {
 	if prefixed(data, "\x7fELF") {
 		return !isCubin(data)
 	}
