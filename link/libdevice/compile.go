@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	if err != nil {
 		return nil, err
 	}
-	dir, remove, err := outfile.TempDir(outfile.File{Path: fileName, Data: bitcode}, outfile.File{Path: sourceName, Data: source(l.Names)})
+	dir, remove, err := outfile.TempDir(outfile.File{Path: fileName, Data: bitcode}, outfile.File{Path: sourceName, Data: source(l.Names, runtime.GOOS)})
 	if err != nil {
 		return nil, err
 	}
@@ -138,13 +139,14 @@ func chooseLLC(ctx context.Context, o Options) (string, error) {
 // source returns a CUDA C++ source that makes cicc link and keep all of libdevice.
 // cicc reads bitcode only as libraries, of which it links what the source uses. The
 // source has a table of the functions, which uses all of them, whatever their types.
-// It needs no host compiler and no CUDA headers.
-func source(names []string) []byte {
+// It needs no host compiler and no CUDA headers. cicc for Windows knows only the attributes of MSVC.
+func source(names []string, system string) []byte {
+	device := map[bool]string{false: "__attribute__((device))", true: "__declspec(__device__)"}[system == "windows"]
 	var b bytes.Buffer
 	for _, name := range names {
-		fmt.Fprintf(&b, "extern \"C\" __attribute__((device)) void %s();\n", name)
+		fmt.Fprintf(&b, "extern \"C\" %s void %s();\n", device, name)
 	}
-	fmt.Fprintf(&b, "__attribute__((device)) void (*volatile ptxlink_table[])() = {%s};\n", strings.Join(names, ", "))
+	fmt.Fprintf(&b, "%s void (*volatile ptxlink_table[])() = {%s};\n", device, strings.Join(names, ", "))
 	return b.Bytes()
 }
 

@@ -114,6 +114,16 @@ func commented(ptx []byte) string {
 	return strings.TrimSuffix(text, "*/\n")
 }
 
+// TestSource checks the attributes of functions: cicc for Windows refuses those of GCC.
+func TestSource(t *testing.T) {
+	for system, device := range map[string]string{"linux": "__attribute__((device))", "windows": "__declspec(__device__)"} {
+		want := "extern \"C\" " + device + " void __nv_sinf();\n" + device + " void (*volatile ptxlink_table[])() = {__nv_sinf};\n"
+		if got := string(source([]string{"__nv_sinf"}, system)); got != want {
+			t.Errorf("on %s:\n%s", system, got)
+		}
+	}
+}
+
 // toLast finds the last argument.
 const toLast = "for last; do :; done\n"
 
