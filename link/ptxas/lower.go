@@ -43,7 +43,7 @@ type Lowerer struct {
 //  1. explicit, the value of --nvvm: a file
 //  2. $NVVM, likewise
 //  3. the toolkit of nvlink and that of ptxas: nvvm/lib64, lib, lib64 and Debian's directory
-//     beside bin
+//     beside bin; on Windows nvvm/bin
 //  4. the directories that CUDA is usually installed in, and pip's wheels, as for Find
 func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 	explicit, who := tool.Asked(o.Spelling, "nvvm", explicit)
@@ -67,15 +67,23 @@ func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 			roots = append(roots, filepath.Join(packages, filepath.FromSlash(wheel)))
 		}
 	}
-	debian := cmp.Or(map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH], runtime.GOARCH) + "-linux-gnu"
 	for _, root := range roots {
-		for _, dir := range []string{"nvvm/lib64", "lib", "lib64", "lib/" + debian} {
-			if found := Newest(filepath.Join(root, filepath.FromSlash(dir), "libnvvm.so*")); len(found) > 0 {
+		for _, file := range nvvmFiles(runtime.GOOS) {
+			if found := Newest(filepath.Join(root, filepath.FromSlash(file))); len(found) > 0 {
 				return filepath.Abs(found[0])
 			}
 		}
 	}
 	return "", diag.New(diag.Tool, diag.Place{}, "cannot find libnvvm in the toolkit of "+nvlink+", the usual directories or pip's wheels").WithHelp(help)
+}
+
+// nvvmFiles returns patterns of libnvvm in a toolkit.
+func nvvmFiles(system string) []string {
+	if system == "windows" { // since CUDA 13, before, and in wheels
+		return []string{"nvvm/bin/x64/nvvm64_*.dll", "nvvm/bin/nvvm64_*.dll", "bin/x86_64/nvvm64_*.dll"}
+	}
+	debian := cmp.Or(map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH], runtime.GOARCH) + "-linux-gnu"
+	return []string{"nvvm/lib64/libnvvm.so*", "lib/libnvvm.so*", "lib64/libnvvm.so*", "lib/" + debian + "/libnvvm.so*"}
 }
 
 // Lower compiles LTO-IR to one PTX module for l.Arch. All names that another module may see
@@ -189,11 +197,7 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 		return "", nil, err
 	}
 	defer remove()
-	library := filepath.Join(dir, "nvvm", "lib64")
-	if err := os.MkdirAll(library, 0o700); err != nil {
-		return "", nil, err
-	}
-	if err := os.Symlink(l.NVVM, filepath.Join(library, "libnvvm.so")); err != nil {
+	if err := l.placeNVVM(dir, runtime.GOOS); err != nil {
 		return "", nil, err
 	}
 	out, err := tool.Run(ctx, tool.Command{Path: l.Nvlink, Args: args, Dir: dir})
@@ -210,6 +214,29 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 	}
 	l.refused(ctx, out, unread, names, units, log)
 	return "", nil, ErrRejected
+}
+
+// placeNVVM makes libnvvm a file of a directory, in which nvlink looks for it. On Windows few users may make symbolic
+// links, and hard links only to their own files of the same volume.
+func (l *Lowerer) placeNVVM(dir, system string) error {
+	library := filepath.Join(dir, "nvvm", "lib64", "libnvvm.so")
+	if system == "windows" {
+		library = filepath.Join(dir, "nvvm", "bin", filepath.Base(l.NVVM))
+	}
+	if err := os.MkdirAll(filepath.Dir(library), 0o700); err != nil {
+		return err
+	}
+	if system != "windows" {
+		return os.Symlink(l.NVVM, library)
+	}
+	if os.Link(l.NVVM, library) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(l.NVVM)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(library, data, 0o600)
 }
 
 // refused reports why nvlink has compiled nothing. unread is what is wrong with its PTX.

@@ -444,3 +444,21 @@ func TestCrashOnDWARF(t *testing.T) {
 		t.Error(help)
 	}
 }
+
+// TestPlaceNVVM checks where nvlink finds libnvvm.
+func TestPlaceNVVM(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("makes a symbolic link")
+	}
+	for system, want := range map[string]string{"linux": "nvvm/lib64/libnvvm.so", "windows": "nvvm/bin/nvvm64_40_0.dll"} {
+		l := &Lowerer{NVVM: filepath.Join(t.TempDir(), "nvvm64_40_0.dll")}
+		if err := os.WriteFile(l.NVVM, []byte(system), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		err := l.placeNVVM(dir, system)
+		if text, _ := os.ReadFile(filepath.Join(dir, filepath.FromSlash(want))); err != nil || string(text) != system {
+			t.Errorf("on %s: %q, %v", system, text, err)
+		}
+	}
+}
