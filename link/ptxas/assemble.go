@@ -36,8 +36,7 @@ type Options struct {
 	Debug, LineInfo bool
 	// Compile writes a relocatable cubin (-c).
 	Compile bool
-	// Usage runs ptxas with -v, except with DWARF, for the spills of Output.Usages. What
-	// -v prints becomes messages only if Args has -v too.
+	// Usage asks for Output.Usages.
 	Usage bool
 	// SuppressStackWarnings drops the warnings that the size of a kernel's stack is not known.
 	SuppressStackWarnings bool
@@ -82,7 +81,7 @@ type teller struct {
 	way string // what Auto chose, and why
 
 	mu     sync.Mutex
-	spills map[string]Spills // with Usage
+	spills map[string]Spills
 }
 
 // linkedName stands for the linked module in messages if no file has it.
@@ -215,9 +214,8 @@ func (o Options) args(u unit, input, output string) []string {
 	if o.Compile && !given(o.Args, "-c", "--compile-only") {
 		args = append(args, "-c")
 	}
-	// With -g ptxas 13 writes its command line into the cubin, which must not depend
-	// on what is printed.
-	if o.Usage && !talks(o.Args) && !o.Debug && !given(o.Args, "-g", "--device-debug") {
+	// For spills. ptxas 13 may write its command line into the cubin, which must not depend on Usage.
+	if !talks(o.Args) {
 		args = append(args, "-v")
 	}
 	// ptxas accepts -g or -lineinfo, but not both.

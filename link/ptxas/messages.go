@@ -46,14 +46,12 @@ func lineOf(text []byte, wanted func(line []byte) bool) int {
 
 // hear keeps the spills and retells the rest.
 func (t *teller) hear(text string, u unit, log *diag.Log) {
-	if t.Usage {
-		rest, list := readSpills(text)
-		t.mu.Lock()
-		maps.Copy(t.spills, list)
-		t.mu.Unlock()
-		if !talks(t.Args) {
-			text = rest
-		}
+	rest, list := readSpills(text)
+	t.mu.Lock()
+	maps.Copy(t.spills, list)
+	t.mu.Unlock()
+	if !talks(t.Args) {
+		text = rest
 	}
 	t.retell(text, u, log)
 }

@@ -169,7 +169,7 @@ ptxas info    : Function properties for k
 ptxas info    : Used 4 registers
 
 wrapper: hello
-END`, Options{})
+END`, Options{Args: []string{"-v"}})
 	want := `ptxlink: warning: ptxas: Stack size for entry function 'k' cannot be statically determined [-Wptxas]
 a.ptx:2:1: warning: ptxas: odd [-Wptxas]
     2 | ret;
@@ -191,17 +191,16 @@ func TestArguments(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{}, "-arch=sm_80"},
-		{Options{Debug: true, LineInfo: true}, "-arch=sm_80 -g"},
-		{Options{LineInfo: true, Compile: true}, "-arch=sm_80 -c -lineinfo"},
-		{Options{Debug: true, Args: []string{"-lineinfo", "-O1"}}, "-arch=sm_80 -lineinfo -O1"},
-		{Options{Debug: true, Args: []string{"--device-debug"}}, "-arch=sm_80 --device-debug"},
-		{Options{Args: []string{"--gpu-name=sm_90"}}, "--gpu-name=sm_90"},
-		{Options{Args: []string{"-arch", "sm_90"}}, "-arch sm_90"},
-		{Options{Usage: true}, "-arch=sm_80 -v"},
-		{Options{Usage: true, Args: []string{"--verbose"}}, "-arch=sm_80 --verbose"},
-		{Options{Usage: true, Debug: true}, "-arch=sm_80 -g"},
-		{Options{Usage: true, Args: []string{"-g"}}, "-arch=sm_80 -g"},
+		{Options{}, "-arch=sm_80 -v"},
+		{Options{Usage: true}, "-arch=sm_80 -v"}, // the same, since ptxas 13.5 writes it into the cubin
+		{Options{Debug: true, LineInfo: true}, "-arch=sm_80 -v -g"},
+		{Options{LineInfo: true, Compile: true}, "-arch=sm_80 -c -v -lineinfo"},
+		{Options{Debug: true, Args: []string{"-lineinfo", "-O1"}}, "-arch=sm_80 -v -lineinfo -O1"},
+		{Options{Debug: true, Args: []string{"--device-debug"}}, "-arch=sm_80 -v --device-debug"},
+		{Options{Args: []string{"--gpu-name=sm_90"}}, "-v --gpu-name=sm_90"},
+		{Options{Args: []string{"-arch", "sm_90"}}, "-v -arch sm_90"},
+		{Options{Args: []string{"--verbose"}}, "-arch=sm_80 --verbose"},
+		{Options{Args: []string{"-g"}}, "-arch=sm_80 -v -g"},
 	} {
 		_, messages, _ := assembleFake(t, `echo "$@"; exit 1`, test.o)
 		want := "ptxlink: note: ptxas: " + test.want + " linked.ptx -o linked.cubin\n"
