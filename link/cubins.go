@@ -65,8 +65,7 @@ type cubins struct {
 	bound   []string               // names that kernels or data of cubins refer to
 	kernels []string               // without linkage
 	locals  []map[string][]string  // by cubin: what its functions without linkage use
-	strong  map[string]int         // by the name of a cubin: its strong definitions
-	code    map[string][]byte      // by the name of a cubin
+	list    []Cubin
 }
 
 type cubinSymbol struct {
@@ -83,11 +82,10 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	if len(list) == 0 {
 		return cubins{}
 	}
-	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}, strong: map[string]int{}, code: map[string][]byte{}}
+	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}, list: list}
 	for i, object := range list {
 		in := diag.InFile(object.Name, 0, 0)
 		o.locals = append(o.locals, map[string][]string{})
-		o.code[object.Name] = object.Code
 		for _, s := range object.Locals {
 			if s.Entry {
 				o.kernels = append(o.kernels, s.Name)
@@ -97,9 +95,6 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 		}
 		for _, s := range object.Symbols {
 			o.all[s.Name] = o.all[s.Name] || s.Defined
-			if s.Defined && !s.Weak {
-				o.strong[object.Name]++
-			}
 			if s.Bound {
 				o.bound = append(o.bound, s.Name)
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"ptxlink/internal/srcline"
 	"ptxlink/link/diag"
 	"ptxlink/object"
-	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
 
@@ -29,6 +27,10 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 		}
 		return at.File()
 	}
+	code := map[string][]byte{} // of cubins
+	for _, c := range cubins.list {
+		code[c.Name] = c.Code
+	}
 	type pair struct{ second, first string }
 	clashes, copies := map[pair][]*Message{}, map[pair]bool{}
 	for _, m := range log.Messages {
@@ -38,7 +40,7 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 		at, to := m.Place, m.Notes[0].Place
 		p := pair{at.File(), to.File()}
 		if _, known := copies[p]; !known {
-			copies[p] = sameCode(sources[at.Source], sources[to.Source]) || cubins.code[p.first] != nil && bytes.Equal(cubins.code[p.first], cubins.code[p.second])
+			copies[p] = sameCode(sources[at.Source], sources[to.Source]) || code[p.first] != nil && bytes.Equal(code[p.first], code[p.second])
 		}
 		switch {
 		case p.second != p.first && copies[p]:
@@ -52,27 +54,46 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 	if len(clashes) == 0 {
 		return
 	}
-	strong := map[string]int{}
-	maps.Copy(strong, cubins.strong)
+	defined := map[string]map[string]bool{} // by input
+	for _, c := range cubins.list {
+		defined[c.Name] = map[string]bool{}
+		for _, s := range c.Symbols {
+			if s.Defined {
+				defined[c.Name][s.Name] = true
+			}
+		}
+	}
 	for name, f := range files {
-		for _, s := range f.Symbols {
-			if s.Defined() && s.Linkage == ptx.Visible {
-				strong[name]++
+		defined[name] = map[string]bool{}
+		for i, s := range f.Symbols {
+			if s.Defined() && s.Exported() {
+				defined[name][f.Names[i]] = true
 			}
 		}
 	}
 	for p, messages := range clashes {
-		all, some, n := p.first, p.second, len(messages)
-		if n != strong[some] {
+		all, some := p.first, p.second
+		if len(defined[some]) > len(defined[all]) {
 			all, some = some, all
 		}
-		if n < 2 || n != strong[some] || related(files[all], files[some]) {
+		// Units that share the functions of a header have templates of their own, which are weak.
+		if len(messages) < 2 || !within(defined[some], defined[all]) || related(files[all], files[some]) {
 			continue
 		}
 		for _, m := range messages {
-			m.WithHelp(fmt.Sprintf("link one of the two if they are builds of one source, as %s defines all %d names that %s defines; otherwise %s", all, n, some, m.Help))
+			m.WithHelp(fmt.Sprintf("link one of the two if they are builds of one source, as %s defines all %d names that %s defines; otherwise %s", all, len(defined[some]), some, m.Help))
 		}
 	}
+}
+
+// within reports whether every name of a is one of b.
+func within(a, b map[string]bool) bool {
+	for name := range a {
+		if !b[name] {
+			return false
+		}
+	}
+	return true
 }
 
 // sameCode reports whether two modules are copies, or links of the same inputs; nil is machine code.
