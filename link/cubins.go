@@ -1,7 +1,6 @@
 package link
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,6 +131,29 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	return o
 }
 
+// cubinFiles returns what cubins define, with the places of the cubins.
+func cubinFiles(list []Cubin) (files []*object.File) {
+	for _, c := range list {
+		f := &object.File{}
+		f.Module, f.Name = &ptx.Module{Src: diag.InFile(c.Name, 0, 0).Source}, c.Name
+		for _, s := range slices.Concat(c.Symbols, c.Locals) {
+			if !s.Defined {
+				continue
+			}
+			linkage := ptx.Visible
+			if s.Local {
+				linkage = ptx.Local
+			}
+			n := int32(len(f.Names))
+			f.Names = append(f.Names, s.Name)
+			f.Decls = append(f.Decls, ptx.Decl{Kind: cubinSymbol{CubinSymbol: s}.declKind(), Name: ptx.NameID(n), Linkage: linkage})
+			f.Symbols = append(f.Symbols, object.Symbol{Def: n, Decl: n, Alias: -1, Target: -1, Linkage: linkage})
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
 // earlier is resolve.Options.Earlier: nvlink takes the first of several weak definitions.
 func (o cubins) earlier(name string, f *object.File) bool {
 	s, defined := o.defined[name]
@@ -152,7 +174,7 @@ func ofNvlink(name string) bool {
 
 // check compares the modules with the cubins, and these with each other: what a cubin says
 // of a name is what it is, the size of a variable, and the types of a function.
-func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
+func (o cubins) check(t *resolve.Table, members resolve.Members, options Options, log *diag.Log) {
 	for _, name := range o.names {
 		s, found := t.Lookup(name)
 		if !found || o.defined[name].archived {
@@ -189,7 +211,7 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 		}
 	}
 	if !options.Relocatable && len(options.Kernels)+len(options.Launched) == 0 { // nvlink removes other kernels, and reports what those that stay need
-		o.checkNeeded(t, globs.New(options.AllowUndefined), log)
+		o.checkNeeded(t, members, globs.New(options.AllowUndefined), log)
 	}
 }
 
@@ -266,17 +288,25 @@ func (o cubins) live(t *resolve.Table) map[string]bool {
 }
 
 // checkNeeded reports what the cubins need and nothing defines.
-func (o cubins) checkNeeded(t *resolve.Table, allowed globs.List, log *diag.Log) {
+func (o cubins) checkNeeded(t *resolve.Table, members resolve.Members, allowed globs.List, log *diag.Log) {
 	if len(o.needed) == 0 {
 		return
 	}
+	called := map[string]bool{}
+	for _, call := range o.calls {
+		called[call.Name] = true
+	}
+	suggest := t.Suggest(members, &diag.Log{Spelling: log.Without("--allow-undefined")}) // which nvlink does not
 	live := o.live(t)
 	for _, name := range o.needed {
 		at, used := o.users[name]
 		if s, found := t.Lookup(name); !used || !live[name] || found && s.Defined() || allowed.Match(name) {
 			continue
 		}
-		log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name).
-			WithHelp(cmp.Or(resolve.Explain(name, ptx.Func), "link what defines it"))
+		kind := ptx.Variable
+		if called[name] {
+			kind = ptx.Func
+		}
+		suggest(name, kind, log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name))
 	}
 }

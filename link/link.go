@@ -240,14 +240,15 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 		Others: cubins.all, OtherKernels: cubins.kernels, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject,
 	}
 	if cubins.defined != nil {
-		options.Earlier = cubins.earlier
+		list := o.Cubins // o would be on the heap in every link
+		options.Earlier, options.Cubins = cubins.earlier, func() []*object.File { return cubinFiles(list) }
 	}
 	t := resolve.Resolve(in.files, options, log)
 	t.Unmatched(o.named(), in.set, log)
 	t.Hide(o.Localize, o.Exports)
 	collect(t, cubins, o)
 	t.Undefined(in.set, log)
-	cubins.check(t, o, log)
+	cubins.check(t, in.set, o, log)
 	return t
 }
 

@@ -106,15 +106,18 @@ func (s cxxName) follows(before []byte) bool {
 	return typed().Match(before[max(0, len(before)-100):]) && bytes.Contains(before, []byte(scope))
 }
 
-// renames reports whether two names are equal but for one namespace. d and e are their declarations: one
-// with a parameter more than its name is that of a member function, whose class is no namespace.
-func (s cxxName) renames(other cxxName, d, e *ptx.Decl) bool {
+// member reports whether the name is that of a member function: its declaration has a parameter more.
+func (s cxxName) member(d *ptx.Decl) bool {
+	return d.Signature != nil && len(d.Signature.Params) > arity(s.params)
+}
+
+// renames reports whether two names are equal but for one namespace. The class of a member is no namespace.
+func (s cxxName) renames(other cxxName, member bool) bool {
 	from, to := strings.Split(s.scope, "::"), strings.Split(other.scope, "::")
 	n := 0 // components of the scope from the last on that are equal
 	for n < min(len(from), len(to)) && from[len(from)-1-n] == to[len(to)-1-n] {
 		n++
 	}
-	member := d.Signature != nil && len(d.Signature.Params) > arity(s.params)
 	old, now := strings.Join(from[:len(from)-n], "::"), strings.Join(to[:len(to)-n], "::")
 	return old != "" && now != "" && !s.template && !other.template && (n > 0 || !member) && strings.ReplaceAll(other.params, now+"::", old+"::") == s.params
 }

@@ -146,6 +146,8 @@ type Options struct {
 	Multiple, Compared bool
 	// Others are the names that cubins share with the modules, true if one defines it.
 	Others map[string]bool
+	// Cubins returns what cubins define, for messages: a file for each, whose text is unknown. It may be nil.
+	Cubins func() []*object.File
 	// OtherKernels are the kernels without linkage in cubins.
 	OtherKernels []string
 	// WholeProgram are the names of objects without relocatable device code, for messages.

@@ -79,7 +79,11 @@ func (h *hints) gather() {
 		}
 		return nil
 	})
-	for _, f := range h.files {
+	others := h.files
+	if h.t.options.Cubins != nil {
+		others = append(slices.Clip(others), h.t.options.Cubins()...)
+	}
+	for _, f := range others {
 		for n, sym := range f.Symbols {
 			if !sym.Defined() {
 				continue
@@ -157,10 +161,11 @@ func (h *hints) moved(s *Symbol, wanted cxxName, kind ptx.DeclKind) (f found) {
 	if len(list) > maxNamesakes {
 		return found{}
 	}
+	member := len(s.Mentions) == 0 || wanted.member(h.t.decl(s.Mentions[0])) // it may be one in a cubin
 	for _, at := range list {
 		other := h.spelt[at]
 		switch {
-		case h.kind(at) != kind || !wanted.renames(other, h.t.decl(s.Mentions[0]), h.list[at].file.DeclOf(h.list[at].name)):
+		case h.kind(at) != kind || !wanted.renames(other, member):
 		case f.file == nil:
 			f = h.list[at]
 		case diag.SourceName(f.spelling()) != other.plain: // not the other constructor
@@ -220,9 +225,10 @@ func (h *hints) hidden(wanted cxxName, kind ptx.DeclKind) (f found, in diag.Stat
 // suggest adds what the user may have meant: a definition that stays in its module, the
 // same function with other parameters, in another namespace or of another template
 // instance, or a misspelling. The help is the usual one where this may be wrong.
-func (h *hints) suggest(s *Symbol, m *diag.Message) {
+// A symbol that only cubins have has no Mentions.
+func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	h.gather()
-	wanted, kind := spell(s.Name), h.t.decl(s.Mentions[0]).Kind
+	wanted := spell(s.Name)
 	if at, ok := h.named[s.Name]; ok {
 		local := h.list[at]
 		if d := local.file.DeclOf(local.name); d != nil && d.Linkage != ptx.Local {
@@ -312,7 +318,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	switch {
 	case Instantiated(s.Name):
 		how = ", or put the body of a template into its header"
-	case kind == ptx.Func && h.t.Files[s.Mentions[0].File].Language() == object.CXX:
+	case kind == ptx.Func && len(s.Mentions) > 0 && h.t.Files[s.Mentions[0].File].Language() == object.CXX:
 		how = ", as __device__ and not static"
 	}
 	h.how = cmp.Or(h.how, how)

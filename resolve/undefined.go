@@ -79,7 +79,14 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 		}
 		m.Note(u.file.At(u.span), "also used here"+inside(", in ", u, log))
 	}
-	h.suggest(s, m)
+	h.suggest(s, t.decl(s.Mentions[0]).Kind, m)
+}
+
+// Suggest returns what adds to messages about names that cubins need, and nothing defines, what the user may
+// have meant.
+func (t *Table) Suggest(members Members, log *diag.Log) func(name string, kind ptx.DeclKind, m *diag.Message) {
+	h := &hints{t: t, members: members, log: log}
+	return func(name string, kind ptx.DeclKind, m *diag.Message) { h.suggest(&Symbol{Name: name}, kind, m) }
 }
 
 // andMore counts uses that are not shown, and the functions and modules that they are
