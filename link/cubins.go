@@ -59,7 +59,7 @@ type cubins struct {
 	names   []string               // those in defined, in order
 	needed  []string               // by cubins, and defined by none
 	users   map[string]diag.Place  // the first cubin that cannot do without one of needed
-	calls   []cubinSymbol          // functions and kernels that cubins need
+	uses    []cubinSymbol          // what cubins need
 	all     map[string]bool        // resolve.Options.Others
 	bound   []string               // names that kernels or data of cubins refer to
 	kernels []string               // without linkage
@@ -114,8 +114,8 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	seen := map[string]bool{}
 	for _, object := range list {
 		for _, s := range object.Symbols {
-			if !s.Defined && s.Function {
-				o.calls = append(o.calls, cubinSymbol{CubinSymbol: s, in: diag.InFile(object.Name, 0, 0), archived: object.Archived})
+			if !s.Defined && !s.Dynamic {
+				o.uses = append(o.uses, cubinSymbol{CubinSymbol: s, in: diag.InFile(object.Name, 0, 0), archived: object.Archived})
 			}
 			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
 				continue
@@ -192,22 +192,23 @@ func (o cubins) check(t *resolve.Table, members resolve.Members, options Options
 			}
 		}
 	}
-	for _, call := range o.calls {
-		in, defined := o.defined[call.Name]
-		s, found := t.Lookup(call.Name)
+	for _, use := range o.uses {
+		in, defined := o.defined[use.Name]
+		s, found := t.Lookup(use.Name)
 		switch {
-		case defined && !in.archived && in.declKind() != call.declKind():
-			otherKind(call.declKind(), in, call.in, log)
-		case defined && !in.archived && in.Prototype != "" && call.Prototype != "" && in.Prototype != call.Prototype:
-			here, there := CubinTypes(call.Prototype), CubinTypes(in.Prototype)
-			rule, text := diag.ParamType, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(call.Name), here, there, in.in.File())
+		case defined && !in.archived && in.declKind() != use.declKind():
+			otherKind(use.declKind(), in, use.in, log)
+		case defined && !in.archived && in.Prototype != "" && use.Prototype != "" && in.Prototype != use.Prototype:
+			here, there := CubinTypes(use.Prototype), CubinTypes(in.Prototype)
+			rule, text := diag.ParamType, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(use.Name), here, there, in.in.File())
 			if here == there {
-				rule, text = diag.ABIPreserve, fmt.Sprintf("%s preserves other registers here than in %s", log.Name(call.Name), in.in.File())
+				rule, text = diag.ABIPreserve, fmt.Sprintf("%s preserves other registers here than in %s", log.Name(use.Name), in.in.File())
 			}
-			log.Error(rule, call.in, text).Of(call.Name).
+			log.Error(rule, use.in, text).Of(use.Name).
 				WithHelp("compile the two again, with one declaration")
+		case defined && !in.archived && variablesDiffer(in, use.Space, use.Size, use.in, log):
 		case found && s.Defined():
-			differs(call, t.Files[s.Def.File], s.Def.Name, log)
+			differs(use, t.Files[s.Def.File], s.Def.Name, log)
 		}
 	}
 	if !options.Relocatable && len(options.Kernels)+len(options.Launched) == 0 { // nvlink removes other kernels, and reports what those that stay need
@@ -218,18 +219,35 @@ func (o cubins) check(t *resolve.Table, members resolve.Members, options Options
 // differs reports a declaration that is not of the kind, size or types of what a cubin defines, or
 // a definition of what it uses.
 func differs(in cubinSymbol, f *object.File, id ptx.NameID, log *diag.Log) bool {
-	d, name := f.DeclOf(id), in.Name
+	d := f.DeclOf(id)
 	if d == nil {
 		return false
 	}
 	switch {
 	case d.Kind != in.declKind():
 		otherKind(d.Kind, in, f.NamePlace(id), log)
-	case d.Kind == ptx.Variable && d.Size() > 0 && in.Size > 0 && d.Size() != in.Size && !(in.Common && d.Linkage == ptx.Common):
-		log.Error(diag.VarSize, f.At(d.Declared), fmt.Sprintf("%s has %d bytes here but %d in %s", log.Name(name), d.Size(), in.Size, in.in.File())).Of(name).
-			WithHelp("declare it with one type in all modules, such as in a header")
+	case d.Kind == ptx.Variable && !(in.Common && d.Linkage == ptx.Common):
+		return variablesDiffer(in, strings.TrimPrefix(d.Space, "."), d.Size(), f.At(d.Declared), log)
 	default:
 		return d.Kind == ptx.Func && differsFrom(in, d, f.NamePlace(id), log) || d.Kind == ptx.Entry && kernelDiffers(in, d, f.NamePlace(id), log)
+	}
+	return true
+}
+
+// variablesDiffer reports a variable that has another size or state space elsewhere than in a cubin.
+func variablesDiffer(in cubinSymbol, space string, size int64, at diag.Place, log *diag.Log) bool {
+	name, help := log.Name(in.Name), "declare it in one way in all modules, such as in a header"
+	switch {
+	case in.Function:
+		return false
+	case in.Space != "" && space != "" && in.Space != space:
+		log.Error(diag.VarSpace, at, fmt.Sprintf("%s is in .%s here but in .%s in %s", name, space, in.Space, in.in.File())).Of(in.Name).
+			WithHelp(help)
+	case in.Size > 0 && size > 0 && in.Size != size:
+		log.Error(diag.VarSize, at, fmt.Sprintf("%s has %d bytes here but %d in %s", name, size, in.Size, in.in.File())).Of(in.Name).
+			WithHelp(help)
+	default:
+		return false
 	}
 	return true
 }
@@ -292,9 +310,9 @@ func (o cubins) checkNeeded(t *resolve.Table, members resolve.Members, allowed g
 	if len(o.needed) == 0 {
 		return
 	}
-	called := map[string]bool{}
-	for _, call := range o.calls {
-		called[call.Name] = true
+	kinds := map[string]ptx.DeclKind{}
+	for _, use := range o.uses {
+		kinds[use.Name] = use.declKind()
 	}
 	suggest := t.Suggest(members, &diag.Log{Spelling: log.Without("--allow-undefined")}) // which nvlink does not
 	live := o.live(t)
@@ -303,10 +321,6 @@ func (o cubins) checkNeeded(t *resolve.Table, members resolve.Members, allowed g
 		if s, found := t.Lookup(name); !used || !live[name] || found && s.Defined() || allowed.Match(name) {
 			continue
 		}
-		kind := ptx.Variable
-		if called[name] {
-			kind = ptx.Func
-		}
-		suggest(name, kind, log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name))
+		suggest(name, kinds[name], log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name))
 	}
 }

@@ -150,7 +150,8 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 	return m
 }
 
-var quoted = lazy.Regexp(`'([^']+)'`)
+// quoted matches what a message quotes, and no apostrophe.
+var quoted = lazy.Regexp(`\B'([^']+)'`)
 
 // narrow shrinks the span of a line to the first word that the message quotes, or
 // else trims white space, because ptxas gives no column.

@@ -57,7 +57,13 @@ func objectName(i int) string { return fmt.Sprintf("object%d.cubin", i) }
 var nvlinkSaid = lazy.Regexp(`^nvlink (fatal|error|warning|info) *: *(.*)$`)
 
 // ourFile matches the name of a part at the end of a message.
-var ourFile = lazy.Regexp(` in '[^']*\.o\.cubin'`)
+var ourFile = lazy.Regexp(`(?:, first \w+)? in '[^']*\.o\.cubin'`)
+
+// mergeFailed follows errors that were already reported.
+const mergeFailed = "merge_elf failed"
+
+// inFile matches the file that a message is about.
+var inFile = lazy.Regexp(` in '([^']*)'`)
 
 // join links cubins with nvlink, or takes the result from the cache.
 func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.Log) ([]byte, error) {
@@ -147,7 +153,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 	var lines quota
 	defer func() { noteLeft("nvlink", lines.left, log) }()
-	said := map[string]bool{}
+	said, before := map[string]bool{}, log.Errors()
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) == "" {
@@ -160,15 +166,23 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 			}
 			continue
 		}
-		if said[line] || b.drops(found[2]) || !lines.take(found[1]) {
+		if said[line] || b.drops(found[2]) || found[2] == mergeFailed && log.Errors() > before || !lines.take(found[1]) {
 			continue
 		}
 		said[line] = true
 		text := "nvlink: " + ourFile().ReplaceAllString(found[2], "")
+		place := t.symbol(found[2])
+		about := inFile().FindStringSubmatch(text)
 		for i := len(t.Cubins) - 1; i >= 0; i-- {
+			switch {
+			case place.Source != nil:
+			case about != nil && about[1] == objectName(i):
+				place, text = diag.InFile(t.Cubins[i].Name, 0, 0), strings.Replace(text, about[0], "", 1)
+			case about == nil && strings.Contains(text, "'"+objectName(i)+"'"):
+				place = diag.InFile(t.Cubins[i].Name, 0, 0)
+			}
 			text = strings.ReplaceAll(text, objectName(i), diag.Escape(t.Cubins[i].Name))
 		}
-		place := t.symbol(found[2])
 		switch found[1] {
 		case "warning":
 			log.Warn(diag.Nvlink, place, text)
@@ -190,6 +204,8 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 				message.WithHelp("nvlink does not know cubins of a newer release than its own; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of the newest release among the inputs")
 			case strings.HasPrefix(found[2], "Value ") && strings.HasSuffix(found[2], "for option 'arch'"):
 				message.WithHelp(fmt.Sprintf("%s does not know %s; %s$NVLINK names that of a newer release", b.Nvlink, b.gpu(), log.With("--nvlink", "%s or ")))
+			case strings.Contains(found[2], "doesn't match for '"):
+				message.WithHelp("declare it in one way in all modules, such as in a header")
 			case strings.HasPrefix(found[2], "Unified symbols found"):
 				message.WithHelp(t.unified())
 			case strings.Contains(found[2], overLimit):

@@ -156,8 +156,10 @@ func (r *symbolReader) symbol(index uint32, s elf.Symbol) (c CubinSymbol, ok boo
 		}
 	case c.Common || reference:
 		c.Space = "global"
-	default:
+	case c.Defined:
 		c.Space = space
+	default:
+		c.Space = map[byte]string{0x20: "global", shared: "shared", 0x80: "const"}[s.Other&spaces]
 	}
 	c.Initial = !c.Function && section.Name == ".nv.global.init"
 	return c, true
