@@ -52,7 +52,7 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
 	} else if name == "cudadevrt" {
 		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it (docs/libraries.md)")
-	} else if near := similarLibrary(name, dirs); near != "" {
+	} else if near := SimilarLibrary(name, dirs); near != "" {
 		m.WithHelp("did you mean " + near + "?")
 	} else if len(dirs) == 0 {
 		m.WithHelp("name the directory that holds " + wanted + log.With("-L", " with %s"))
@@ -69,9 +69,9 @@ func IsCudadevrt(path string) bool {
 	return name == "libcudadevrt.a" || name == "cudadevrt.lib"
 }
 
-// similarLibrary returns the -l of the library in the directories whose name is most similar,
+// SimilarLibrary returns the -l of the library in the directories whose name is most similar,
 // as -lmath for -lmaht, -lmath.a or -llibmath.a; "" if none is.
-func similarLibrary(name string, dirs []string) string {
+func SimilarLibrary(name string, dirs []string) string {
 	var names []string
 	exact := strings.HasPrefix(name, ":")
 	for _, dir := range dirs {

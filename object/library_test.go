@@ -39,7 +39,7 @@ func TestFindLibrary(t *testing.T) {
 	for _, test := range []struct{ name, want string }{
 		{"libb", "-lb"}, {"b.a", "-lb"}, {":libb.pxt", "-l:libb.ptx"}, {"qqqqqq", ""}, {"plian", ""},
 	} {
-		if got := similarLibrary(test.name, dirs); got != test.want {
+		if got := SimilarLibrary(test.name, dirs); got != test.want {
 			t.Errorf("near %s: %q, want %q", test.name, got, test.want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/tool"
+	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
@@ -313,11 +314,11 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 				libraries = append(libraries, dlink.File{Path: path, Library: true})
 			case object.IsHostLibrary(bare), bare == "m", bare == "cudadevrt": // nvcc always names the last
 			case exact:
-				j.options.NotLinked = append(j.options.NotLinked, name[1:]+", as no -L directory has it")
+				j.options.NotLinked = append(j.options.NotLinked, name[1:]+", as no -L directory has it"+similarLibrary(name, dirs))
 			case shared != "":
 				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as the host linker takes "+shared)
 			default:
-				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has lib"+name+".a")
+				j.options.NotLinked = append(j.options.NotLinked, "-l"+name+", as no -L directory has lib"+name+".a"+similarLibrary(name, dirs))
 			}
 		}
 	}
@@ -326,6 +327,11 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 		j.paths = append(j.paths, f.Path)
 	}
 	return files
+}
+
+// similarLibrary returns the end of a message about a library that no directory has.
+func similarLibrary(name string, dirs []string) string {
+	return typo.Question("", strings.TrimPrefix(object.SimilarLibrary(name, dirs), "-l:")) // of -l:x.lib, nvcc gets x.lib
 }
 
 // sharedLibrary returns the shared library that the host linker takes for -l name, or "" if the archive is
