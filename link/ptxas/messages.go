@@ -30,6 +30,9 @@ const aborted = "Ptx assembly aborted due to errors"
 // (testdata/script/cubin_many_variables.txtar).
 const withoutPIC = "Disabling default position-independent-code"
 
+// stackUnknown is what ptxas and nvlink say of a kernel that reaches recursion or calls through pointers.
+const stackUnknown = "Stack size for entry function "
+
 // targetTooHigh has no line number, though it is always about .target.
 const targetTooHigh = "SM version specified by .target is higher"
 
@@ -108,7 +111,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 // drops reports whether a message of ptxas or nvlink is not wanted. The programs have an option for
 // this, but ptxas 13 writes its options into cubins with DWARF.
 func (o Options) drops(text string) bool {
-	return o.SuppressStackWarnings && strings.HasPrefix(text, "Stack size for entry function ")
+	return o.SuppressStackWarnings && strings.HasPrefix(text, stackUnknown)
 }
 
 // message places one message. number is a line of the linked module, or 0.
@@ -201,6 +204,8 @@ func (o Options) advice(text string) string {
 			help += o.Spelling.With("--ptx-version="+names[1], ", or lower the version of the output with %s")
 		}
 		return help
+	case strings.HasPrefix(text, stackUnknown):
+		return "the kernel recurses or calls through pointers: avoid that, or set the bytes of stack per thread with cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch"
 	case strings.HasPrefix(text, targetTooHigh):
 		return fmt.Sprintf("the module needs a newer GPU than %s; name it with %s", o.Arch, o.Spelling.Option("--arch"))
 	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):

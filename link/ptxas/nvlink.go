@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
@@ -154,6 +155,18 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 	var lines quota
 	defer func() { noteLeft("nvlink", lines.left, log) }()
 	said, before := map[string]bool{}, log.Errors()
+	definers := sync.OnceValue(func() map[string]string {
+		names := map[string]string{}
+		for _, c := range t.Cubins {
+			symbols, _ := c.AllSymbols() // they have been read before
+			for _, s := range symbols {
+				if s.Defined && names[s.Name] == "" {
+					names[s.Name] = c.Name
+				}
+			}
+		}
+		return names
+	})
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) == "" {
@@ -183,9 +196,12 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 			}
 			text = strings.ReplaceAll(text, objectName(i), diag.Escape(t.Cubins[i].Name))
 		}
+		if quotes := quoted().FindStringSubmatch(found[2]); place.Source == nil && quotes != nil && definers()[quotes[1]] != "" {
+			place = diag.InFile(definers()[quotes[1]], 0, 0)
+		}
 		switch found[1] {
 		case "warning":
-			log.Warn(diag.Nvlink, place, text)
+			log.Warn(diag.Nvlink, place, text).WithHelp(t.advice(found[2]))
 		case "info":
 			log.Note(place, text)
 		default:

@@ -171,6 +171,7 @@ ptxas info    : Used 4 registers
 wrapper: hello
 END`, Options{Args: []string{"-v"}})
 	want := `ptxlink: warning: ptxas: Stack size for entry function 'k' cannot be statically determined [-Wptxas]
+help: the kernel recurses or calls through pointers: avoid that, or set the bytes of stack per thread with cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch
 a.ptx:2:1: warning: ptxas: odd [-Wptxas]
     2 | ret;
       | ^^^^
