@@ -32,13 +32,14 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 		code[c.Name] = c.Code
 	}
 	type pair struct{ second, first string }
-	clashes, copies := map[pair][]*Message{}, map[pair]bool{}
+	clashes, copies, inputs := map[pair][]*Message{}, map[pair]bool{}, map[string]string{}
 	for _, m := range log.Messages {
 		if m.ID != diag.DuplicateSymbol || len(m.Notes) == 0 {
 			continue
 		}
 		at, to := m.Place, m.Notes[0].Place
 		p := pair{at.File(), to.File()}
+		inputs[p.first], inputs[p.second] = input(to), input(at)
 		if _, known := copies[p]; !known {
 			copies[p] = sameCode(sources[at.Source], sources[to.Source]) || code[p.first] != nil && bytes.Equal(code[p.first], code[p.second])
 		}
@@ -76,12 +77,34 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 		if len(defined[some]) > len(defined[all]) {
 			all, some = some, all
 		}
+		n := len(defined[some])
+		same, mixed := n == len(defined[all]), (files[all] == nil) != (files[some] == nil)
 		// Units that share the functions of a header have templates of their own, which are weak.
-		if len(messages) < 2 || !within(defined[some], defined[all]) || related(files[all], files[some]) {
+		if len(messages) < 2 && !(same && mixed) || !within(defined[some], defined[all]) || related(files[all], files[some]) {
 			continue
 		}
+		link := "link one of the two"
+		if mixed {
+			ptx, code := all, some
+			if files[ptx] == nil {
+				ptx, code = code, ptx
+			}
+			link = fmt.Sprintf("link only %s, which ptxlink checks, or only %s", inputs[ptx], inputs[code])
+		}
+		switch {
+		case n == 1:
+			link += " if they are builds of one source"
+		case same && mixed:
+			link += fmt.Sprintf(", as both define the same %d names", n)
+		default:
+			link += fmt.Sprintf(" if they are builds of one source, as %s defines all %d names that %s defines", inputs[all], n, inputs[some])
+		}
 		for _, m := range messages {
-			m.WithHelp(fmt.Sprintf("link one of the two if they are builds of one source, as %s defines all %d names that %s defines; otherwise %s", all, len(defined[some]), some, m.Help))
+			if help := m.Help; !same || !mixed || n == 1 {
+				m.WithHelp(link + "; otherwise " + help)
+			} else {
+				m.WithHelp(link)
+			}
 		}
 	}
 }
