@@ -2,6 +2,7 @@ package abicheck
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -53,24 +54,40 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			if !object.OneCompiler(f, kept) && !otherNumbers(contents(t, at), contents(t, chosen)) {
 				continue
 			}
-			if _, same := SameBody(t, at, chosen); same {
+			difference := " another body here than"
+			var here, there diag.Span
+			if _, same := SameBody(t, at, chosen); !same {
+				if d.Kind == ptx.Variable {
+					difference = " another initial value here than"
+				}
+				here, there = firstDifference(t, at, chosen)
+			} else if a, b := attributes(f, d), attributes(kept, def); d.Kind == ptx.Entry && a != b {
+				difference = cmp.Or(a, " no launch bounds") + " here but" + cmp.Or(b, " none")
+				here, there = d.NameSpan, def.NameSpan
+			} else {
 				continue
 			}
-			what := "body"
-			if d.Kind == ptx.Variable {
-				what = "initial value"
-			}
-			here, there := firstDifference(t, at, chosen)
-			m := log.Warn(diag.ODR, f.At(here), fmt.Sprintf("%s has another %s here than in %s, whose definition is used", log.Name(s.Name), what, kept.Name)).Of(s.Name).
+			m := log.Warn(diag.ODR, f.At(here), fmt.Sprintf("%s has%s in %s, whose definition is used", log.Name(s.Name), difference, kept.Name)).Of(s.Name).
 				Note(kept.At(there), "this definition is used")
 			switch {
 			case strong:
 				m.WithHelp("declare the specialisation where the template is, such as in a header, before anything uses it")
 			case f.Language() == object.CXX:
-				m.WithHelp("compile both modules from one version of the source, with the same macros and options")
+				m.WithHelp(oneVersion)
 			}
 		}
 	}
+}
+
+// oneVersion is how to get equal definitions from what two modules of C++ share.
+const oneVersion = "compile both modules from one version of the source, with the same macros and options"
+
+// attributes returns the directives of a kernel that limit its launches and registers, each behind a space.
+func attributes(f *object.File, d *ptx.Decl) (text string) {
+	for _, a := range d.Attrs {
+		text += " " + strings.Join(strings.Fields(f.Src.String(a.Span)), " ")
+	}
+	return text
 }
 
 // sameSettings reports whether one compiler would make the same text of the same source in both

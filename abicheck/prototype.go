@@ -97,6 +97,9 @@ func remedy(a, b side, what string) string {
 	}
 	switch {
 	case a.file != b.file && a.file.Language() == object.CXX && b.file.Language() == object.CXX:
+		if a.decl.Defines() {
+			return oneVersion
+		}
 		return "rebuild the module that saw the old " + what
 	case a.decl.Defines():
 		return "make the definitions agree"
@@ -109,9 +112,12 @@ func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs 
 	if len(x) == len(y) {
 		return false
 	}
-	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", c.log.Name(name), Plural(len(x), what), Plural(len(y), what), b.where())).Of(name).
+	m := c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", c.log.Name(name), Plural(len(x), what), Plural(len(y), what), b.where())).Of(name).
 		Note(b.at(b.decl.NameSpan), b.note()).
 		WithHelp(remedy(a, b, "prototype"))
+	if d := len(x) - len(y); what == "parameter" && d*d == 1 && strings.HasPrefix(name, "_ZN") { // the name has the others
+		m.WithHelp("a member function has its object as the first parameter; declare it static in both modules, or in none")
+	}
 	return true
 }
 
