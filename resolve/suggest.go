@@ -255,8 +255,12 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	if f := h.overload(wanted, kind); f.file != nil {
 		did(f)
 		m.WithHelp("the parameters differ; make the declaration match the definition")
-		if params := spell(f.spelling()).params; params != wanted.params && strings.TrimSuffix(params, " const") == strings.TrimSuffix(wanted.params, " const") {
+		switch params := spell(f.spelling()).params; {
+		case params == wanted.params:
+		case strings.TrimSuffix(params, " const") == strings.TrimSuffix(wanted.params, " const"):
 			m.WithHelp("one of the two is const and the other is not; make the declaration match the definition")
+		case strings.ReplaceAll(params, " noexcept", "") == strings.ReplaceAll(wanted.params, " noexcept", ""):
+			m.WithHelp("noexcept is part of a type since C++17; compile both modules with the same -std, and declare it in both or in none")
 		}
 		if (f.spelling() == wanted.base) != (s.Name == wanted.base) {
 			m.WithHelp(`one of the two is declared extern "C" and the other is not`)
