@@ -259,6 +259,8 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 		case params == wanted.params:
 		case strings.TrimSuffix(params, " const") == strings.TrimSuffix(wanted.params, " const"):
 			m.WithHelp("one of the two is const and the other is not; make the declaration match the definition")
+		case versioned().ReplaceAllString(params, "") == versioned().ReplaceAllString(wanted.params, ""):
+			m.WithHelp("the namespaces of a library have its version, such as that of CCCL; compile both modules with one version, and for the same GPUs")
 		case strings.ReplaceAll(params, " noexcept", "") == strings.ReplaceAll(wanted.params, " noexcept", ""):
 			m.WithHelp("noexcept is part of a type since C++17; compile both modules with the same -std, and declare it in both or in none")
 		}
@@ -329,6 +331,9 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	m.WithHelp("add the module that defines it" + how + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open") + h.notLinked())
 	h.unknown = append(h.unknown, m)
 }
+
+// versioned matches namespaces with a version: cuda::std::__4, cub::CUB_200200_800_NS.
+var versioned = lazy.Regexp(`\w*\d\w*::`)
 
 // maxScans limits the modules whose source is searched, for all symbols.
 const maxScans = 1000
