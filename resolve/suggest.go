@@ -478,7 +478,7 @@ func (f found) explain(in diag.Static, name string, m *diag.Message) {
 	file := sourceFile(f.file, in.File)
 	text, help := " is static in ", "remove static from the definition"
 	if d := f.file.DeclOf(f.name); d != nil && d.Kind == ptx.Variable {
-		help += ", or declare it extern first if it is const,"
+		help += ", or declare it extern first if it is const or constexpr,"
 	}
 	if in.Anonymous {
 		text, help = " is in an anonymous namespace in ", "move it out of the anonymous namespace"

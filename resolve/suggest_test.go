@@ -197,7 +197,7 @@ func TestSuggestVariable(t *testing.T) {
 		{"nvcc makes all private without -rdc=true, others where the source does", "secret", nvcc + ".global .u32 secret;",
 			"note b: defined here, but without .visible it stays in its module\nhelp: compile b.ptx with -rdc=true, and remove static if the variable is static; " + NoRDC},
 		{"static variables are recognised by their names", "secret", nvcc + ".global .u32 __nv_static_19__ad03f3a5_4_b_cu_s1_secret;",
-			"note b: secret is static in b.cu; it is defined here\nhelp: remove static from the definition, or declare it extern first if it is const, in b.cu"},
+			"note b: secret is static in b.cu; it is defined here\nhelp: remove static from the definition, or declare it extern first if it is const or constexpr, in b.cu"},
 		{"a function is not meant", "secret", ".visible .func secrte(){ret;}", addIt},
 	} {
 		same(t, test.rule, "messages", undefined(t, Options{}, []string{fmt.Sprintf(use, test.symbol), test.module}),
