@@ -65,8 +65,8 @@ func (c *Intermediate) add(at int, name string, units []container.Unit, archive,
 	return places
 }
 
-// preferFor puts the members of an archive in front of which the code is for the newest GPU that the link has: LLVM 16 to
-// 19 have one archive with their OpenMP runtime for each GPU, in which all members define the same names.
+// preferFor sorts the members of an archive by the GPU that they are for: the newest first whose code runs on a GPU. LLVM 19
+// has one archive with its OpenMP runtime for each GPU, in which all members define the same names.
 func preferFor(gpu object.GPU, members []container.Unit) {
 	slices.SortStableFunc(members, func(a, b container.Unit) int {
 		fit := func(u container.Unit) int {
