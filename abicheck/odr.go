@@ -79,10 +79,10 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// oneVersion is how to get equal definitions from what two modules of C++ share.
+// oneVersion is the advice where two modules of C++ have different definitions of what they share.
 const oneVersion = "compile both modules from one version of the source, with the same macros and options"
 
-// attributes returns the directives of a kernel that limit its launches and registers, each behind a space.
+// attributes returns the directives of a kernel that limit its launches and registers, each with a space before it.
 func attributes(f *object.File, d *ptx.Decl) (text string) {
 	for _, a := range d.Attrs {
 		text += " " + strings.Join(strings.Fields(f.Src.String(a.Span)), " ")
@@ -224,7 +224,7 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bo
 }
 
 // firstDifference returns the first pair of instructions that differ in more than the names of registers, labels
-// and parameters. If there is none, it returns the names of the two definitions.
+// and parameters, or the places of the two names if no pair differs.
 func firstDifference(t *resolve.Table, a, b resolve.DeclID) (here, there diag.Span) {
 	m, _ := match(t, a, b)
 	defer m.done()

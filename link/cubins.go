@@ -314,7 +314,7 @@ func (o cubins) checkNeeded(t *resolve.Table, members resolve.Members, allowed g
 	for _, use := range o.uses {
 		kinds[use.Name] = use.declKind()
 	}
-	suggest := t.Suggest(members, &diag.Log{Spelling: log.Without("--allow-undefined")}) // which nvlink does not
+	suggest := t.Suggest(members, &diag.Log{Spelling: log.Without("--allow-undefined")}) // nvlink leaves no name undefined
 	live := o.live(t)
 	for _, name := range o.needed {
 		at, used := o.users[name]

@@ -92,8 +92,8 @@ func (s cxxName) nested(other cxxName) bool {
 // typed matches the end of a type.
 var typed = lazy.Regexp(`(?:\w\s+|[*&>]\s*)$`)
 
-// follows reports whether the last part of the name can stand behind the text of a source file in a
-// definition: behind its scope and ::, or behind a type and somewhere behind its scope.
+// follows reports whether the text before the last part of the name fits a definition: it ends with the scope and ::,
+// or it ends with a type and has the scope somewhere before.
 func (s cxxName) follows(before []byte) bool {
 	scope, _, _ := strings.Cut(s.scope, "<")
 	scope = scope[strings.LastIndexByte(scope, ':')+1:]
@@ -111,7 +111,7 @@ func (s cxxName) member(d *ptx.Decl) bool {
 	return d.Signature != nil && len(d.Signature.Params) > arity(s.params)
 }
 
-// renames reports whether two names are equal but for one namespace. The class of a member is no namespace.
+// renames reports whether two names differ in one namespace only. The class of a member is not a namespace.
 func (s cxxName) renames(other cxxName, member bool) bool {
 	from, to := strings.Split(s.scope, "::"), strings.Split(other.scope, "::")
 	n := 0 // components of the scope from the last on that are equal

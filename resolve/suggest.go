@@ -37,7 +37,7 @@ type hints struct {
 	lines      srcline.Finder       // for sources
 	scans      int                  // number of modules whose source was searched
 	unknown    []*diag.Message      // about symbols of which nothing is known
-	how        string               // they may have to be defined
+	how        string               // what their definitions may need
 }
 
 // several replaces the help for single symbols if more than one needs it, so that it is
@@ -154,8 +154,8 @@ func (h *hints) instance(wanted cxxName, kind ptx.DeclKind) found {
 	})
 }
 
-// moved returns the only function or variable that another namespace makes of the name, unless a module
-// that uses the name knows both.
+// moved returns the only function or variable with the same name in another namespace, unless a module that
+// uses the name knows both.
 func (h *hints) moved(s *Symbol, wanted cxxName, kind ptx.DeclKind) (f found) {
 	list := h.lasts[wanted.last]
 	if len(list) > maxNamesakes {
@@ -355,8 +355,8 @@ type leftOutBy struct{ word, help string }
 // body matches the parameters of a function and the start of its body.
 var body = lazy.Regexp(`^\s*\((?:[^(){};]|\([^(){};]*\))*\)\s*(?:const\s*|noexcept\s*)*\{`)
 
-// inSource shows a function that the compiler of a module has left out although its source seems to define
-// it, and returns the module and what to do; nil if there is none.
+// inSource looks in the sources of the modules for a function that the compiler has left out of the PTX. It shows
+// the definition, and returns the module and the advice, or nil.
 func (h *hints) inSource(wanted cxxName, kind ptx.DeclKind, m *diag.Message) (in *object.File, help string) {
 	if kind != ptx.Func {
 		return nil, ""

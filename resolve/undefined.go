@@ -82,8 +82,7 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 	h.suggest(s, t.decl(s.Mentions[0]).Kind, m)
 }
 
-// Suggest returns what adds to messages about names that cubins need, and nothing defines, what the user may
-// have meant.
+// Suggest returns a function that adds suggestions to a message about an undefined name that only cubins need.
 func (t *Table) Suggest(members Members, log *diag.Log) func(name string, kind ptx.DeclKind, m *diag.Message) {
 	h := &hints{t: t, members: members, log: log}
 	return func(name string, kind ptx.DeclKind, m *diag.Message) { h.suggest(&Symbol{Name: name}, kind, m) }

@@ -85,8 +85,8 @@ func (r *reorderer) input(name string, library bool) {
 	}
 }
 
-// wildcards returns the files whose names match one with * or ?, in any case of letters; the name itself if there
-// are none. On Windows programs do so, as its shells do not.
+// wildcards expands * and ? in the last part of a name, ignoring case. On Windows this is left to programs: its shells do
+// not do it. A name that matches no file stays as it is.
 func wildcards(name, system string) (files []string) {
 	dir, pattern := filepath.Split(name)
 	if system == "windows" && strings.ContainsAny(pattern, "*?") {

@@ -299,7 +299,12 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 	for _, in := range inputs {
 		names := strings.Split(in.name, ",")
 		if !in.library {
-			if _, err := os.Stat(in.name); err == nil || filepath.Base(in.name) != in.name || !strings.EqualFold(filepath.Ext(in.name), ".lib") {
+			searched := filepath.Base(in.name) == in.name && strings.EqualFold(filepath.Ext(in.name), ".lib")
+			if searched {
+				_, err := os.Stat(in.name)
+				searched = err != nil
+			}
+			if !searched {
 				files = append(files, dlink.File{Path: in.name})
 				continue
 			}
@@ -331,7 +336,7 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 
 // similarLibrary returns the end of a message about a library that no directory has.
 func similarLibrary(name string, dirs []string) string {
-	return typo.Question("", strings.TrimPrefix(object.SimilarLibrary(name, dirs), "-l:")) // of -l:x.lib, nvcc gets x.lib
+	return typo.Question("", strings.TrimPrefix(object.SimilarLibrary(name, dirs), "-l:")) // x.lib is looked up as -l:x.lib
 }
 
 // sharedLibrary returns the shared library that the host linker takes for -l name, or "" if the archive is

@@ -108,7 +108,7 @@ func insideDir(name string) string {
 	return path.Join("root", strings.ReplaceAll(name, ":", ""))
 }
 
-// beforeQuote are the backslashes that splitArguments takes for others on Windows.
+// beforeQuote matches the backslashes that splitArguments reads as escapes on Windows.
 var beforeQuote = lazy.Regexp(`(\\*)("|$)`)
 
 // windowsWord quotes an argument for programs on Windows.

@@ -172,7 +172,7 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	defer opened.Close()
 	if info, err := opened.Stat(); err == nil {
-		if info.IsDir() { // Windows has no words for what reading it would be
+		if info.IsDir() { // on Windows, reading it fails with "Incorrect function"
 			return nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
 		}
 		f.Add(path, info)

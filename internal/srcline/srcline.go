@@ -333,8 +333,8 @@ func isWord(c byte) bool {
 	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// Find returns the first place of a word in the source files of a module, of those that are no headers, that
-// fits between the text before and behind it. k.cu beside k.ptx or k.o is one: without -lineinfo, nvcc names no file.
+// Find returns the first place of a word in the source files of a module, headers excluded, for which fits accepts
+// the text before and after it. k.cu beside k.ptx or k.o is searched too: without -lineinfo, nvcc names no file.
 func (f *Finder) Find(m *ptx.Module, word string, fits func(before, after []byte) bool) diag.Place {
 	stem, _, _ := strings.Cut(filepath.Base(m.Src.Name), ".")
 	for _, file := range append(slices.Clip(m.Files), ptx.File{Path: stem + ".cu"}) {

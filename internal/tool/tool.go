@@ -186,7 +186,8 @@ func (o Output) Killed() string {
 	return endedBy(o.State.ExitCode())
 }
 
-// endedBy returns what an exit code says of a signal. On Windows ptxas ends with 0xffffffff, as -1, after errors.
+// endedBy returns the signal, or exception of Windows, that an exit code stands for, or "". ptxas exits with -1 after
+// errors, which Windows reports as 0xffffffff.
 func endedBy(code int) string {
 	if uint32(code)>>28 == 0xc {
 		return fmt.Sprintf("exit code %#x", uint32(code))

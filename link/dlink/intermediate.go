@@ -65,8 +65,8 @@ func (c *Intermediate) add(at int, name string, units []container.Unit, archive,
 	return places
 }
 
-// preferFor sorts the members of an archive by the GPU that they are for: the newest first whose code runs on a GPU. LLVM 19
-// has one archive with its OpenMP runtime for each GPU, in which all members define the same names.
+// preferFor sorts the members of an archive: first those for the newest of the GPUs whose code runs on gpu. LLVM 19 has one
+// archive with its OpenMP runtime for each GPU, in which all members define the same names.
 func preferFor(gpu object.GPU, members []container.Unit) {
 	slices.SortStableFunc(members, func(a, b container.Unit) int {
 		fit := func(u container.Unit) int {

@@ -26,7 +26,7 @@ func memberName(name string, in link.Input) string {
 	if file == "<stdin>" {
 		file = "stdin.ptx"
 	}
-	if !bare { // a library may be of Windows
+	if !bare { // the library may have been made on Windows
 		file = strings.ReplaceAll(file, `\`, "/")
 	}
 	file = withoutSuffix(path.Base(filepath.ToSlash(file)), []string{".zst", ".gz", ".lz4"})

@@ -216,8 +216,8 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 	return "", nil, ErrRejected
 }
 
-// placeNVVM makes libnvvm a file of a directory, in which nvlink looks for it. On Windows few users may make symbolic
-// links, and hard links only to their own files of the same volume.
+// placeNVVM puts libnvvm where nvlink looks for it below dir. On Windows few users may make symbolic links, and hard
+// links only to their own files on the same volume.
 func (l *Lowerer) placeNVVM(dir, system string) error {
 	library := filepath.Join(dir, "nvvm", "lib64", "libnvvm.so")
 	if system == "windows" {

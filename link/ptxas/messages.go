@@ -109,7 +109,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 }
 
 // drops reports whether a message of ptxas or nvlink is not wanted. The programs have an option for
-// this, but ptxas 13 writes its options into cubins with DWARF.
+// this, but ptxas 13 may write its options into cubins.
 func (o Options) drops(text string) bool {
 	return o.SuppressStackWarnings && strings.HasPrefix(text, stackUnknown)
 }

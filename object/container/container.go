@@ -227,8 +227,8 @@ func (op *opener) open(data []byte, p place) {
 	}
 }
 
-// IsHostFile reports whether data is a host object, program or shared library, as open finds them. Of files for
-// Windows, only 20 bytes need be there.
+// IsHostFile reports whether data is a host object, program or shared library, as open finds them. For Windows, the
+// first 20 bytes are enough.
 func IsHostFile(data []byte) bool {
 	if prefixed(data, "\x7fELF") {
 		return !isCubin(data)
