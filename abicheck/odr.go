@@ -33,13 +33,13 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 		kept := t.Files[s.Def.File]
 		def := kept.DeclOf(s.Def.Name)
 		strong := kept.Symbols[s.Def.Name].Linkage != ptx.Weak
-		if def == nil || strong && (kept.Language() != object.CXX || !resolve.Instantiated(s.Name)) {
+		if def == nil || strong && kept.Language() != object.CXX {
 			continue
 		}
 		for _, id := range s.Mentions {
 			f := t.Files[id.File]
 			sym := f.Symbols[id.Name]
-			if id == s.Def || sym.Def < 0 || sym.Linkage != ptx.Weak || !sameSettings(f, kept) {
+			if id == s.Def || sym.Def < 0 || sym.Linkage != ptx.Weak || !sameSettings(f, kept) || strong && !resolve.Instantiated(s.Name) {
 				continue
 			}
 			d := &f.Decls[sym.Def]

@@ -24,20 +24,37 @@ func tiny() (inputs []Input) {
 // raceDetector is set if the race detector is on, which allocates too.
 var raceDetector bool
 
-// TestTinyAllocs limits the allocations of a small link, which a JIT makes often.
-func TestTinyAllocs(t *testing.T) {
+// TestAllocs limits the allocations of a small link, which a JIT makes often, and of one in which each
+// module uses many functions of the other: names cost nothing until a message needs them.
+func TestAllocs(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates too")
 	}
-	inputs := tiny()
-	got := testing.AllocsPerRun(20, func() {
-		if _, err := Link(context.Background(), Options{Inputs: inputs}); err != nil {
-			t.Fatal(err)
+	for _, test := range []struct {
+		inputs []Input
+		most   float64
+	}{{tiny(), 152}, {generated(t, gen.Program{Modules: 2, Functions: 500, Externs: 500}), 387}} {
+		got := testing.AllocsPerRun(20, func() {
+			if _, err := Link(context.Background(), Options{Inputs: test.inputs}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if got > test.most {
+			t.Errorf("%v allocations, want at most %v", got, test.most)
 		}
-	})
-	if got > 152 {
-		t.Errorf("%v allocations, want at most 152", got)
 	}
+}
+
+// generated returns the modules of a program.
+func generated(tb testing.TB, p gen.Program) (inputs []Input) {
+	for i := range p.Modules {
+		var text bytes.Buffer
+		if err := p.Write(&text, i); err != nil {
+			tb.Fatal(err)
+		}
+		inputs = append(inputs, Input{Name: fmt.Sprintf("m%d.ptx", i), Text: text.Bytes()})
+	}
+	return inputs
 }
 
 // BenchmarkTiny links two modules of a few lines.
@@ -54,16 +71,10 @@ func BenchmarkTiny(b *testing.B) {
 // BenchmarkPass measures the passes of Link one by one, on 20 modules of nvcc's
 // density. Before each run of a pass, the passes before it run without being counted.
 func BenchmarkPass(b *testing.B) {
-	p := gen.Program{Modules: 20, Functions: 177, Externs: 216, Size: 550_000}
-	o := Options{}
+	o := Options{Inputs: generated(b, gen.Program{Modules: 20, Functions: 177, Externs: 216, Size: 550_000})}
 	size := 0
-	for i := range p.Modules {
-		var text bytes.Buffer
-		if err := p.Write(&text, i); err != nil {
-			b.Fatal(err)
-		}
-		size += text.Len()
-		o.Inputs = append(o.Inputs, Input{Name: fmt.Sprintf("m%d.ptx", i), Text: text.Bytes()})
+	for _, in := range o.Inputs {
+		size += len(in.Text)
 	}
 	var l passes
 	all := []struct {
