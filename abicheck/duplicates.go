@@ -12,10 +12,11 @@ import (
 	"ptxlink/resolve"
 )
 
-// Duplicates reports second strong definitions of a name: with a note if they have the
-// text of the first, which then stands for both, and as errors otherwise.
+// Duplicates reports second strong definitions of a name: with a note for each two modules if they
+// have the text of the first, which then stands for both, and as errors otherwise.
 func Duplicates(t *resolve.Table, log *diag.Log) {
 	same := map[[2]int32]map[ptx.NameID]ptx.NameID{} // by the two files
+	notes, more := map[[2]int32]*diag.Message{}, map[[2]int32]int{}
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if len(s.Mentions) < 2 || !s.Defined() || !t.Strong(s.Def) {
@@ -36,8 +37,15 @@ func Duplicates(t *resolve.Table, log *diag.Log) {
 			} else {
 				maps.Copy(same[files], c.pairs)
 			}
-			log.Note(t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is defined with the same text in %s, whose definition is used", log.Name(s.Name), t.Files[s.Def.File].Name))
+			if notes[files] != nil {
+				more[files]++
+				continue
+			}
+			notes[files] = log.Note(t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is defined with the same text in %s, whose definition is used", log.Name(s.Name), t.Files[s.Def.File].Name))
 		}
+	}
+	for files, n := range more {
+		notes[files].Text += fmt.Sprintf("; the same holds for %d more", n)
 	}
 }
 
