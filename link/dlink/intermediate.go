@@ -84,9 +84,7 @@ func preferFor(gpu object.GPU, members []container.Unit) {
 func (c *Intermediate) deferInline() {
 	for i, u := range c.Units {
 		if u.Bitcode != nil && u.Bitcode.OnlyInline() {
-			if !c.archives[c.at[i]] {
-				lazy.Put(&c.archives, c.at[i], true)
-			}
+			lazy.Put(&c.archives, c.at[i], true)
 			c.lazy[i], c.offered[i], c.failed[i] = true, true, true
 		}
 	}
@@ -100,7 +98,8 @@ func (c *Intermediate) hidden(i int) bool {
 	return c.lazy[i] && !c.offered[i] && (c.Unchecked || c.failed[i])
 }
 
-// next returns the numbers of the units that are to be compiled alone now.
+// next returns the numbers of the units that are to be compiled alone now. Of members of archives, those that
+// cannot be compiled are left to Together.
 func (c *Intermediate) next() (list []int, members bool) {
 	for i := range c.Units {
 		if c.offered[i] || c.texts[i] != nil || c.hidden(i) || c.lazy[i] && len(list) > 0 && !members {
@@ -112,25 +111,6 @@ func (c *Intermediate) next() (list []int, members bool) {
 		list, members = append(list, i), c.lazy[i]
 	}
 	return list, members
-}
-
-// Next returns the units that are to be compiled now. Of members of archives, those that cannot be
-// compiled are left to Together.
-func (c *Intermediate) Next() (units []container.Unit, members bool) {
-	list, members := c.next()
-	for _, i := range list {
-		units = append(units, c.Units[i])
-	}
-	return units, members
-}
-
-// Compiled takes the PTX of the units that Next has returned, nil for those that cannot be
-// compiled.
-func (c *Intermediate) Compiled(texts [][]byte) {
-	list, _ := c.next()
-	for k, i := range list {
-		c.texts[i], c.failed[i] = texts[k], texts[k] == nil
-	}
 }
 
 // Offered returns the members of archives that are not compiled yet, for link.Options.Cubins.

@@ -259,9 +259,13 @@ func (l *linking) compileApart(ctx context.Context, c *device, code intermediate
 func (l *linking) compileNext(ctx context.Context, c *device, code intermediate) (err error) {
 	defer l.timed(code.kind, time.Now())
 	for {
-		units, members := code.Next()
-		if len(units) == 0 {
+		list, members := code.next()
+		if len(list) == 0 {
 			break
+		}
+		var units []container.Unit
+		for _, i := range list {
+			units = append(units, code.Units[i])
 		}
 		log := diag.Log{Spelling: l.Options.Spelling}
 		texts, err := code.LowerEach(ctx, units, l.Jobs, &log)
@@ -273,7 +277,9 @@ func (l *linking) compileNext(ctx context.Context, c *device, code intermediate)
 		if err != nil {
 			return err
 		}
-		code.Compiled(texts)
+		for k, i := range list {
+			code.texts[i], code.failed[i] = texts[k], texts[k] == nil
+		}
 	}
 	c.options.Inputs, err = code.Intermediate.Apart(c.options.Inputs)
 	return err

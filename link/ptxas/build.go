@@ -105,9 +105,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	err = parallel.Each(ctx, len(targets), jobs, arch, func(i int) {
 		t := targets[i]
 		b := b.of(t)
-		if len(targets) > 1 {
-			b.prefix = t.Arch + "."
-		}
+		b.prefix = filePrefix(targets, t)
 		if save := b.Temporary; save != nil {
 			b.Temporary = func(name string, data []byte) { saved[i] = append(saved[i], func() { save(name, data) }) }
 		}
