@@ -224,7 +224,10 @@ func (l *Layout) parts(prefix string, depth int, base int64, yield func(Part) bo
 }
 
 // Range is a range of bits of a type.
-type Range struct{ Bit, Bits int64 }
+type Range struct {
+	Bit  int64 `json:"bit"`
+	Bits int64 `json:"bits"`
+}
 
 // Padding returns the bits of a struct or union that belong to no member, in order:
 // gaps, unnamed bit fields, and the tail. Padding within a member belongs to the

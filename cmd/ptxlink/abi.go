@@ -191,15 +191,15 @@ type abiReport struct {
 }
 
 type abiType struct {
-	Name       string      `json:"name"` // of the variable, if there is one
-	Type       string      `json:"type"`
-	Size       int64       `json:"size"`
-	Align      int64       `json:"align"`
-	Members    []abiMember `json:"members"`
-	Padding    []abiRange  `json:"padding"`
-	Param      string      `json:"param"`
-	ParamError string      `json:"paramError,omitempty"`
-	NVCCParam  string      `json:"nvccParam,omitempty"` // where it differs
+	Name       string        `json:"name"` // of the variable, if there is one
+	Type       string        `json:"type"`
+	Size       int64         `json:"size"`
+	Align      int64         `json:"align"`
+	Members    []abiMember   `json:"members"`
+	Padding    []ctype.Range `json:"padding"`
+	Param      string        `json:"param"`
+	ParamError string        `json:"paramError,omitempty"`
+	NVCCParam  string        `json:"nvccParam,omitempty"` // where it differs
 }
 
 type abiMember struct {
@@ -218,16 +218,11 @@ type abiMember struct {
 	letter byte
 }
 
-type abiRange struct {
-	Bit  int64 `json:"bit"`
-	Bits int64 `json:"bits"`
-}
-
 const maxParts = 10000
 
 // describe returns the report of a layout.
 func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, error) {
-	t := abiType{Name: d.Name, Type: d.Type.String(), Size: l.Size, Align: l.Align, Members: []abiMember{}, Padding: []abiRange{}}
+	t := abiType{Name: d.Name, Type: d.Type.String(), Size: l.Size, Align: l.Align, Members: []abiMember{}, Padding: append([]ctype.Range{}, l.Padding()...)}
 	letter := 0
 	for p := range l.Parts() {
 		if len(t.Members) == maxParts {
@@ -245,9 +240,6 @@ func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, er
 			letter++
 		}
 		t.Members = append(t.Members, m)
-	}
-	for _, r := range l.Padding() {
-		t.Padding = append(t.Padding, abiRange(r))
 	}
 	name := cmp.Or(d.Name, "name")
 	form, err := l.Param(model)

@@ -144,8 +144,8 @@ func floatToFloat(d, s typ, mode rounding, toInteger func(float64) float64, ftz,
 		if sat {
 			v = to.saturate(v)
 		}
-		if relu && v&to.sign() != 0 && x == x {
-			v = 0
+		if relu {
+			v = to.relu(v)
 		}
 		return v
 	}

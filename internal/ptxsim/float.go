@@ -236,6 +236,9 @@ func arithmetic(op string, m floatMods) aluFunc {
 		if m.sat {
 			v = f.saturate(v)
 		}
+		if m.relu {
+			v = f.relu(v)
+		}
 		return v
 	})
 }
@@ -256,6 +259,14 @@ func (f format) saturate(v uint64) uint64 {
 		return 0
 	case x > 1:
 		return f.round(1, toNearest)
+	}
+	return v
+}
+
+// relu turns negative numbers into 0 (.relu).
+func (f format) relu(v uint64) uint64 {
+	if v&f.sign() != 0 && !f.isNaN(v) {
+		return 0
 	}
 	return v
 }

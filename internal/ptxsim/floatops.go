@@ -2,9 +2,9 @@ package ptxsim
 
 // floatMods are the modifiers of an operation on floats.
 type floatMods struct {
-	t        typ
-	mode     rounding
-	ftz, sat bool
+	t              typ
+	mode           rounding
+	ftz, sat, relu bool
 }
 
 // floatMods takes the modifiers if the type is one of floats. ok is false, and
@@ -66,19 +66,8 @@ func (r *reader) mustFloat() floatMods {
 func (r *reader) fma() {
 	relu := r.take(".relu")
 	m := r.mustFloat()
-	f := m.t.format()
-	fn := arithmetic("fma", m)
-	if relu {
-		inner := fn
-		fn = func(a, b, c uint64) uint64 {
-			v := inner(a, b, c)
-			if v&f.sign() != 0 && !f.isNaN(v) {
-				return 0
-			}
-			return v
-		}
-	}
-	r.alu(m.t.bits, fn, m.t, m.t, m.t)
+	m.relu = relu
+	r.alu(m.t.bits, arithmetic("fma", m), m.t, m.t, m.t)
 }
 
 // approximate translates an instruction that rounds the result of a function in f64.

@@ -20,9 +20,9 @@ type Compiler struct {
 
 // Compilers are those that programs are compiled with.
 var Compilers = []Compiler{
-	{"nvrtc", "nvrtc", []string{"-rdc=true", "-fmad=false", "-arch=compute_70", "-std=c++14", "-w"}},
+	{"nvrtc", "nvrtc", nvrtc},
 	{"clang -O2", "clang", append([]string{"-O2"}, clang...)},
-	{"nvrtc-old", "nvrtc-old", []string{"-rdc=true", "-fmad=false", "-arch=compute_70", "-std=c++14", "-w"}},
+	{"nvrtc-old", "nvrtc-old", nvrtc},
 	{"clang -O0", "clang", append([]string{"-O0"}, clang...)},
 	{"nvrtc-new", "nvrtc-new", []string{"-rdc=true", "-fmad=false", "-arch=compute_75", "-std=c++14", "-w"}},
 	{"clang -O1", "clang", append([]string{"-O1"}, clang...)},
