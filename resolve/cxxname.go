@@ -160,7 +160,7 @@ func sourceFile(f *object.File, written string) string {
 		names = append(names, path.Base(strings.ReplaceAll(file.Path, `\`, "/")))
 	}
 	for _, name := range names {
-		if written != "" && underscored(name) == written {
+		if written != "" && special().ReplaceAllString(name, "_") == written {
 			return name
 		}
 	}
@@ -170,12 +170,5 @@ func sourceFile(f *object.File, written string) string {
 	return f.Name
 }
 
-// underscored returns a file name as nvcc writes it into other names.
-func underscored(name string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, name)
-}
+// special matches what nvcc replaces by _ where it writes a file name into other names.
+var special = lazy.Regexp(`[^0-9A-Za-z]`)
