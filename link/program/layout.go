@@ -117,13 +117,7 @@ func (pl *planner) unify(s *resolve.Symbol) {
 // function returns one name for all names of a function: that of its definition, behind
 // aliases, which ptxas accepts only with the prototype of their target.
 func (pl *planner) function(id object.ID) object.ID {
-	if n := pl.Table.Of(id); n != resolve.None {
-		if s := &pl.Table.Symbols[n]; s.Defined() {
-			id = s.Def
-		} else {
-			id = s.Mentions[0]
-		}
-	}
+	id = pl.Table.Main(id)
 	if target := pl.Table.Files[id.File].Symbols[id.Name].Target; target >= 0 {
 		id.Name = target
 	}
