@@ -64,15 +64,11 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 	width, indexSize := 4, int64(0)
 	if index {
 		indexSize = arHeader + w.indexSize(4)
-		if w.lastOffset(start+indexSize) >= w.wide {
-			width, indexSize = 8, arHeader+w.indexSize(8)
-		}
 	}
-	offsets := make([]int64, len(w.members))
-	at := start + indexSize
-	for i, m := range w.members {
-		offsets[i] = at
-		at += arHeader + even(int64(len(m.Data)))
+	offsets, end := w.place(start + indexSize)
+	if index && len(offsets) > 0 && offsets[len(offsets)-1] >= w.wide {
+		width, indexSize = 8, arHeader+w.indexSize(8)
+		offsets, end = w.place(start + indexSize)
 	}
 
 	head := []byte("!<arch>\n")
@@ -85,7 +81,7 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 	}
 	meta := w.meta(offsets, head)
 	// An archive that grows by append takes its size once more.
-	size := at + arHeader + even(int64(len(meta)))
+	size := end + arHeader + even(int64(len(meta)))
 	if err := room.For(size); err != nil {
 		return nil, err
 	}
@@ -142,14 +138,13 @@ func (w *arWriter) indexSize(width int) int64 {
 	return even(size)
 }
 
-// lastOffset returns the offset of the last member if the first one is at start.
-func (w *arWriter) lastOffset(start int64) int64 {
-	for i, m := range w.members {
-		if i+1 < len(w.members) {
-			start += arHeader + even(int64(len(m.Data)))
-		}
+// place returns the offsets of the members, the first at start, and their end.
+func (w *arWriter) place(start int64) (offsets []int64, end int64) {
+	for _, m := range w.members {
+		offsets = append(offsets, start)
+		start += arHeader + even(int64(len(m.Data)))
 	}
-	return start
+	return offsets, start
 }
 
 func (w *arWriter) appendIndex(out []byte, offsets []int64, width int) []byte {
