@@ -223,7 +223,7 @@ func mayHold(path string) bool {
 // startsAsHolder reports whether a file that may hold more than PTX starts like this: a cubin or a file of the
 // host, a fatbin, an archive, LTO-IR or LLVM bitcode.
 func startsAsHolder(magic []byte) bool {
-	return container.IsLTOIR(magic) || container.IsTileIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || container.IsHostFile(magic) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
+	return container.IsLTOIR(magic) || container.IsTileIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || container.IsHostFile(magic) || container.IsFatbin(magic) || container.IsArchive(magic)
 }
 
 // Buffered returns the inputs with the contents of those that can be read only once, such as

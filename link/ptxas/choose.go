@@ -281,10 +281,10 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	return chosen.cubin, chosen.err
 }
 
-// again returns a teller of the same module that also collects spills.
+// again returns another teller of the same module.
 func (t *teller) again() *teller {
 	c := newTeller(t.Options, nil, t.origin)
-	c.linked, c.program, c.slots, c.Usage = t.linked, t.program, t.slots, true
+	c.linked, c.program, c.slots = t.linked, t.program, t.slots
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/container"
 )
 
 // fatbinArgs returns the command line of fatbinary.
@@ -76,8 +77,7 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 		return nil, err
 	}
 	fatbin, err := tool.ReadFile(dir, "linked.fatbin")
-	const magic = "\x50\xed\x55\xba"
-	if code := out.State.ExitCode(); code != 0 || err != nil || !strings.HasPrefix(string(fatbin), magic) {
+	if code := out.State.ExitCode(); code != 0 || err != nil || !container.IsFatbin(fatbin) {
 		text := first(strings.Split(strings.TrimSpace(string(out.Said)), "\n"), maxPlain)
 		switch signal := out.Killed(); {
 		case signal != "":

@@ -100,7 +100,11 @@ func (l *Lowerer) lower(ctx context.Context, units []container.Unit, log *diag.L
 	// With only LTO-IR to link, nvlink hides what no kernel of it needs.
 	names := []string{"empty.cubin"}
 	for i, u := range units {
-		names = append(names, fmt.Sprintf("lto%d%s", i, map[bool]string{true: ".fatbin", false: ".ltoir"}[u.IsFatbin()]))
+		name := fmt.Sprintf("lto%d.ltoir", i)
+		if container.IsFatbin(u.Data) { // nvlink goes by the names
+			name = fmt.Sprintf("lto%d.fatbin", i)
+		}
+		names = append(names, name)
 	}
 	args := append([]string{"-lto", "-emit-ptx", "-arch=" + l.Arch, "-nvvmpath=nvvm"}, append(names, "-o", inputName)...)
 	if l.Command != nil {

@@ -198,7 +198,7 @@ func (op *opener) open(data []byte, p place) {
 		op.anonymous(data, p)
 	case isCOFF(data):
 		op.coff(&coffFile{data: data}, data, coffHeader, p)
-	case prefixed(data, fatbinMagic):
+	case IsFatbin(data):
 		op.eachFatbin(data, p, func([]byte) {})
 	case prefixed(data, offloadMagic):
 		op.offload(data, p)

@@ -28,6 +28,9 @@ const (
 	fatbinFamily     = 0x200000 // sm_100f
 )
 
+// IsFatbin reports whether data starts like a fatbin.
+func IsFatbin(data []byte) bool { return prefixed(data, fatbinMagic) }
+
 // fatbinEntry is the header of an entry. All lengths are exact, except the padded
 // size of the body.
 type fatbinEntry struct {
@@ -87,7 +90,7 @@ func (op *opener) eachFatbin(data []byte, p place, opened func(fatbin []byte)) {
 		if at == len(data) {
 			return
 		}
-		p.need(prefixed(data[at:], fatbinMagic), at, "no fatbin header where one should be")
+		p.need(IsFatbin(data[at:]), at, "no fatbin header where one should be")
 		size := op.fatbin(data, at, p)
 		opened(data[at : at+size])
 		at += size

@@ -108,7 +108,6 @@ func seeds(f *testing.F, ofForm func(data []byte) bool) {
 func isArchive(data []byte) bool {
 	return prefixed(data, "!<arch>\n") || prefixed(data, "!<thin>\n")
 }
-func isFatbin(data []byte) bool  { return prefixed(data, fatbinMagic) }
 func isELF(data []byte) bool     { return prefixed(data, "\x7fELF") }
 func isOffload(data []byte) bool { return prefixed(data, offloadMagic) }
 
@@ -160,7 +159,7 @@ func mendArchive(data []byte, mend byte) []byte {
 }
 
 func FuzzFatbin(f *testing.F) {
-	seeds(f, isFatbin)
+	seeds(f, IsFatbin)
 	ltoIR := make([]byte, 16+minEntry+8)
 	copy(ltoIR, fatbinMagic)
 	le.PutUint16(ltoIR[6:], 16)
@@ -211,7 +210,7 @@ func objectsBounded(t *testing.T, data []byte) {
 				t.Errorf("%#v", err)
 			}
 			total += len(text)
-			if err != nil || c.Form != LTOIR || !isFatbin(text) {
+			if err != nil || c.Form != LTOIR || !IsFatbin(text) {
 				continue
 			}
 			again, err := Objects("f", text, o)

@@ -31,9 +31,6 @@ func (u Unit) Form() string {
 	return kindWords[ltoIR].one
 }
 
-// IsFatbin reports whether Data is a fatbin: nvlink goes by the names of files.
-func (u Unit) IsFatbin() bool { return prefixed(u.Data, fatbinMagic) }
-
 // IsOptiXIR reports whether data is what nvcc -optix-ir writes: LTO-IR with another number in its
 // header. nvlink compiles it as well if its file is called .ltoir.
 func IsOptiXIR(data []byte) bool {
