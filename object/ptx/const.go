@@ -51,65 +51,62 @@ func (c *cursor) ternary(ok *bool) int64 {
 	return b
 }
 
-// Binary operators by precedence, lowest first, as in C.
-var operators = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
-
-func (c *cursor) operator(level int) string {
-	for _, op := range operators[level] {
-		if !strings.HasPrefix(string(c.text[c.at:min(c.at+2, len(c.text))]), op) {
-			continue
+// operator returns the binary operator that comes next, or "".
+func (c *cursor) operator() string {
+	for length := min(2, len(c.text)-c.at); length > 0; length-- {
+		if op := string(c.text[c.at : c.at+length]); operations[op].level > 0 {
+			return op
 		}
-		// `<` must not be the start of `<<`, nor `|` of `||`.
-		if len(op) == 1 && c.at+1 < len(c.text) {
-			if second := c.text[c.at+1]; (second == op[0] && strings.Contains("<>|&", op)) || (second == '=' && strings.Contains("<>!", op)) {
-				continue
-			}
-		}
-		return op
 	}
 	return ""
 }
 
-func (c *cursor) binary(level int, ok *bool) int64 {
-	if level == len(operators) {
-		return c.unary(ok)
-	}
-	a := c.binary(level+1, ok)
+// binary evaluates operators of a higher level than least.
+func (c *cursor) binary(least int, ok *bool) int64 {
+	a := c.unary(ok)
 	for *ok && !c.atName() {
-		op := c.operator(level)
-		if op == "" {
+		op := c.operator()
+		level := operations[op].level
+		if level <= least {
 			return a
 		}
 		for range len(op) {
 			c.next()
 		}
-		b := c.binary(level+1, ok)
-		if a, *ok = apply(op, a, b); !*ok {
+		b := c.binary(level, ok)
+		if !*ok {
 			return 0
 		}
+		a, *ok = apply(op, a, b)
 	}
 	return a
 }
 
-var operations = map[string]func(a, b int64) int64{
-	"||": func(a, b int64) int64 { return truth(a != 0 || b != 0) },
-	"&&": func(a, b int64) int64 { return truth(a != 0 && b != 0) },
-	"==": func(a, b int64) int64 { return truth(a == b) },
-	"!=": func(a, b int64) int64 { return truth(a != b) },
-	"<=": func(a, b int64) int64 { return truth(a <= b) },
-	">=": func(a, b int64) int64 { return truth(a >= b) },
-	"<":  func(a, b int64) int64 { return truth(a < b) },
-	">":  func(a, b int64) int64 { return truth(a > b) },
-	"<<": func(a, b int64) int64 { return a << (b & 63) },
-	">>": func(a, b int64) int64 { return a >> (b & 63) },
-	"|":  func(a, b int64) int64 { return a | b },
-	"^":  func(a, b int64) int64 { return a ^ b },
-	"&":  func(a, b int64) int64 { return a & b },
-	"+":  func(a, b int64) int64 { return a + b },
-	"-":  func(a, b int64) int64 { return a - b },
-	"*":  func(a, b int64) int64 { return a * b },
-	"/":  func(a, b int64) int64 { return a / b },
-	"%":  func(a, b int64) int64 { return a % b },
+// operation is a binary operation. One of a higher level binds more tightly, as in C.
+type operation struct {
+	level int
+	of    func(a, b int64) int64
+}
+
+var operations = map[string]operation{
+	"||": {1, func(a, b int64) int64 { return truth(a != 0 || b != 0) }},
+	"&&": {2, func(a, b int64) int64 { return truth(a != 0 && b != 0) }},
+	"|":  {3, func(a, b int64) int64 { return a | b }},
+	"^":  {4, func(a, b int64) int64 { return a ^ b }},
+	"&":  {5, func(a, b int64) int64 { return a & b }},
+	"==": {6, func(a, b int64) int64 { return truth(a == b) }},
+	"!=": {6, func(a, b int64) int64 { return truth(a != b) }},
+	"<=": {7, func(a, b int64) int64 { return truth(a <= b) }},
+	">=": {7, func(a, b int64) int64 { return truth(a >= b) }},
+	"<":  {7, func(a, b int64) int64 { return truth(a < b) }},
+	">":  {7, func(a, b int64) int64 { return truth(a > b) }},
+	"<<": {8, func(a, b int64) int64 { return a << (b & 63) }},
+	">>": {8, func(a, b int64) int64 { return a >> (b & 63) }},
+	"+":  {9, func(a, b int64) int64 { return a + b }},
+	"-":  {9, func(a, b int64) int64 { return a - b }},
+	"*":  {10, func(a, b int64) int64 { return a * b }},
+	"/":  {10, func(a, b int64) int64 { return a / b }},
+	"%":  {10, func(a, b int64) int64 { return a % b }},
 }
 
 // apply returns the value of a binary operation. ok is false for a division by zero.
@@ -117,7 +114,7 @@ func apply(op string, a, b int64) (value int64, ok bool) {
 	if b == 0 && (op == "/" || op == "%") {
 		return 0, false
 	}
-	return operations[op](a, b), true
+	return operations[op].of(a, b), true
 }
 
 func truth(b bool) int64 {

@@ -233,6 +233,9 @@ func (c *oldCursor) ternary(ok *bool) int64 {
 	return b
 }
 
+// Binary operators by precedence, lowest first, as in C.
+var operators = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
+
 func (c *oldCursor) operator(level int) string {
 	for _, op := range operators[level] {
 		if !strings.HasPrefix(string(c.text[c.tok.Off:min(int(c.tok.Off)+2, len(c.text))]), op) {
@@ -263,9 +266,10 @@ func (c *oldCursor) binary(level int, ok *bool) int64 {
 			c.next()
 		}
 		b := c.binary(level+1, ok)
-		if a, *ok = apply(op, a, b); !*ok {
+		if !*ok {
 			return 0
 		}
+		a, *ok = apply(op, a, b)
 	}
 	return a
 }
