@@ -257,7 +257,6 @@ func initialValue(word, number string) (text string, ok bool) {
 // traceSymbols adds a note for each module that defines or uses one of the names.
 func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *diag.Log) {
 	for _, f := range files {
-		var uses map[ptx.NameID]ptx.Use // the first of each name
 		for _, name := range names {
 			n, ok := f.Lookup(name)
 			if !ok {
@@ -270,12 +269,9 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 			case s.Defined():
 				log.Note(f.NamePlace(n), "definition of "+log.Name(name)+", for this module alone")
 			case s.Uses > 0:
-				if uses == nil {
-					uses = firstUses(f)
-				}
 				at := f.NamePlace(n)
-				if u, ok := uses[n]; ok {
-					at = f.At(f.UseSpan(u))
+				if i := slices.IndexFunc(f.Uses, func(u ptx.Use) bool { return u.Name == n }); i >= 0 {
+					at = f.At(f.UseSpan(f.Uses[i]))
 				}
 				log.Note(at, "reference to "+log.Name(name))
 			}
@@ -292,14 +288,6 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 			}
 		}
 	}
-}
-
-func firstUses(f *object.File) map[ptx.NameID]ptx.Use {
-	uses := map[ptx.NameID]ptx.Use{}
-	for _, u := range slices.Backward(f.Uses) {
-		uses[u.Name] = u
-	}
-	return uses
 }
 
 // Reference is an external symbol with the modules that know it, as in a cross
