@@ -1,7 +1,6 @@
 package abicheck
 
 import (
-	"cmp"
 	"fmt"
 
 	"ptxlink/link/diag"
@@ -37,7 +36,7 @@ func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int,
 			host, from, known = f.Host, f, true
 		default:
 			compareHosts(f, host, from, o.AllowMismatch, log)
-			host = merge(host, f.Host)
+			host = host.Or(f.Host)
 		}
 	}
 	if known && host.Model != "" && (host.Model == "ilp32") != (addressSize == 32) {
@@ -50,14 +49,6 @@ func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int,
 		}
 	}
 	return addressSize, host
-}
-
-func merge(a, b object.Host) object.Host {
-	if a.OS == "" {
-		a.OS, a.Model = b.OS, b.Model
-	}
-	a.Arch = cmp.Or(a.Arch, b.Arch)
-	return a
 }
 
 func compareHosts(f *object.File, host object.Host, from *object.File, allow bool, log *diag.Log) {

@@ -23,6 +23,15 @@ func (h Host) String() string {
 	return cmp.Or(h.OS, "unknown") + "-" + cmp.Or(h.Arch, "unknown")
 }
 
+// Or returns the host with what it does not say taken from another one.
+func (h Host) Or(other Host) Host {
+	if h.OS == "" {
+		h.OS, h.Model = other.OS, other.Model
+	}
+	h.Arch = cmp.Or(h.Arch, other.Arch)
+	return h
+}
+
 var hostWords = map[string]string{
 	"linux": "linux", "windows": "windows", "win": "windows", "mac": "mac", "macos": "mac", "darwin": "mac",
 	"x86_64": "x86_64", "amd64": "x86_64", "x64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "ppc64le": "ppc64le",

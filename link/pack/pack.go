@@ -270,20 +270,17 @@ func moduleID(name string, r *container.Record) string {
 // newRecord returns the record of a module in a package, and its names in the index:
 // definitions visible to other modules, in the order of the module.
 func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
+	of := f.Host
+	if of.OS == "" || of.OS == host.OS {
+		of = of.Or(host)
+	}
 	r := &container.Record{
 		SHA256: fmt.Sprintf("%x", sha256.Sum256(f.Src.Text)), Bytes: int64(len(f.Src.Text)),
-		OS: f.Host.OS, Arch: f.Host.Arch, Model: f.Host.Model,
+		OS: of.OS, Arch: of.Arch, Model: of.Model,
 		AddressSize: f.AddressSize, Version: f.Version.String(), Producer: f.Producer, Debug: f.Debug,
 	}
 	if len(f.Target) > 0 {
 		r.Target = f.Target[0].Word
-	}
-	// Take missing fields from host only if the operating systems agree.
-	if r.OS == "" || r.OS == host.OS {
-		if r.OS == "" {
-			r.OS, r.Model = host.OS, host.Model
-		}
-		r.Arch = cmp.Or(r.Arch, host.Arch)
 	}
 	order := make([]ptx.NameID, len(f.Names))
 	for n := range order {
