@@ -18,7 +18,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -64,7 +63,7 @@ const ServerVariable = "PTXLINK_CACHE_SERVER"
 // serverProgram returns the path of ptxlink-cache, which connects to servers: beside this program, or
 // on PATH.
 func serverProgram() string {
-	name := "ptxlink-cache" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
+	name := "ptxlink-cache" + tool.Exe
 	if self, err := os.Executable(); err == nil {
 		path := filepath.Join(filepath.Dir(self), name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

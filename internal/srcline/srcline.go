@@ -37,11 +37,11 @@ type Finder struct {
 // module is a module with indexes that are made when they are needed.
 type module struct {
 	*ptx.Module
-	files   map[int64]*ptx.File      // by number
-	lines   map[ptx.LocPlace][]int32 // the .loc lines of a place, in order
-	strings *ptx.Data                // .debug_str; nil if it cannot be read
-	labels  map[string]int64         // in strings
-	uses    []int32                  // 1 + the index of the use of each name that firstUse returns
+	files   map[int64]*ptx.File // by number
+	callers *ptx.InlinedLines
+	strings *ptx.Data        // .debug_str; nil if it cannot be read
+	labels  map[string]int64 // in strings
+	uses    []int32          // 1 + the index of the use of each name that firstUse returns
 
 	declarations map[string]declaration // by symbol; nil until they are read
 }
@@ -59,7 +59,7 @@ func (f *Finder) Source(at diag.Place) (file string, line int) {
 
 // Know adds a module.
 func (f *Finder) Know(m *ptx.Module) {
-	lazy.Put(&f.modules, m.Src, &module{Module: m})
+	lazy.Put(&f.modules, m.Src, &module{Module: m, callers: ptx.NewInlinedLines(m)})
 }
 
 // Explain adds the source lines of all places in a message, each behind its place,
@@ -174,7 +174,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 			break
 		}
 		text = "inlined at this source line"
-		next := m.lineBefore(l.InlinedAt, loc)
+		next := m.callers.Caller(loc)
 		if next < 0 {
 			if place, ok := f.place(m, l.InlinedAt); ok {
 				notes = append(notes, diag.Remark{Place: place, Text: text})
@@ -198,24 +198,6 @@ func (f *Finder) module(src *diag.Source) *module {
 		f.Know(m)
 	}
 	return f.modules[src]
-}
-
-// lineBefore returns the last .loc before another one that has a place; -1 if there is
-// none.
-func (m *module) lineBefore(place ptx.LocPlace, before int) int {
-	if m.lines == nil {
-		m.lines = map[ptx.LocPlace][]int32{}
-		for i := range m.Locs {
-			at := m.Locs[i].LocPlace
-			m.lines[at] = append(m.lines[at], int32(i))
-		}
-	}
-	list := m.lines[place]
-	n := sort.Search(len(list), func(i int) bool { return int(list[i]) >= before })
-	if n == 0 {
-		return -1
-	}
-	return int(list[n-1])
 }
 
 // numbered returns the .loc with the line for code at one of those from first to end. Compilers write line 0

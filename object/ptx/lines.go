@@ -200,23 +200,30 @@ func NewInlinedLines(m *Module) *InlinedLines { return &InlinedLines{m: m} }
 // first, up to one whose place is known.
 func (l *InlinedLines) Missing(i int, known func(*Loc) bool) (chain []int) {
 	for m := l.m; m.Locs[i].Inlining != nil && !known(&m.Locs[i]); {
-		if l.at == nil {
-			l.at = make(map[LocPlace][]int32)
-			for k := range m.Locs {
-				place := m.Locs[k].LocPlace
-				l.at[place] = append(l.at[place], int32(k))
-			}
-		}
-		before := l.at[m.Locs[i].InlinedAt]
-		k := sort.Search(len(before), func(k int) bool { return int(before[k]) >= i })
-		if k == 0 {
+		if i = l.Caller(i); i < 0 {
 			break
 		}
-		i = int(before[k-1])
 		chain = append(chain, i)
 	}
 	slices.Reverse(chain)
 	return chain
+}
+
+// Caller returns the line that Locs[i] is inlined at: the last one before it that has the place; -1 if none has.
+func (l *InlinedLines) Caller(i int) int {
+	if l.at == nil {
+		l.at = make(map[LocPlace][]int32)
+		for k := range l.m.Locs {
+			place := l.m.Locs[k].LocPlace
+			l.at[place] = append(l.at[place], int32(k))
+		}
+	}
+	before := l.at[l.m.Locs[i].InlinedAt]
+	k := sort.Search(len(before), func(k int) bool { return int(before[k]) >= i })
+	if k == 0 {
+		return -1
+	}
+	return int(before[k-1])
 }
 
 // Repeat returns the text of some lines to put in front of another one, on its line. If that
