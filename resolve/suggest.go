@@ -26,18 +26,18 @@ type hints struct {
 
 	// Definitions of all files, as indexes into list.
 	list       []found
-	named      map[string]int       // the first of each name
-	based      map[string][]int     // external functions and variables by cxxName.base
-	spelt      map[int]cxxName      // the same
-	lasts      map[string][]int     // the same by cxxName.last
-	static     map[string][]int     // what the source made static, by the cxxName.base that other files would use
-	statements map[string]statement // those that the parser does not know, by the words in them
-	searches   int                  // number of searches for misspellings
-	closed     func() *object.File  // the first that was compiled without -rdc=true, or nil
-	lines      srcline.Finder       // for sources
-	scans      int                  // number of modules whose source was searched
-	unknown    []*diag.Message      // about symbols of which nothing is known
-	how        string               // what their definitions may need
+	named      map[string]int        // the first of each name
+	based      map[string][]int      // external functions and variables by cxxName.base
+	spelt      map[int]cxxName       // the same
+	lasts      map[string][]int      // the same by cxxName.last
+	static     map[string][]int      // what the source made static, by the cxxName.base that other files would use
+	statements map[string]diag.Place // the directives of those that the parser does not know, by the words in them
+	searches   int                   // number of searches for misspellings
+	closed     func() *object.File   // the first that was compiled without -rdc=true, or nil
+	lines      srcline.Finder        // for sources
+	scans      int                   // number of modules whose source was searched
+	unknown    []*diag.Message       // about symbols of which nothing is known
+	how        string                // what their definitions may need
 }
 
 // several replaces the help for single symbols if more than one needs it, so that it is
@@ -431,26 +431,22 @@ var directives = []string{".visible", ".extern", ".weak", ".common", ".func", ".
 // know and that contains the name: such statements are copied and define nothing.
 func (h *hints) statement(name string) (place diag.Place, directive string) {
 	if h.statements == nil {
-		h.statements = map[string]statement{}
+		h.statements = map[string]diag.Place{}
 		for _, f := range h.files {
 			for _, o := range f.Others {
 				words := strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;+=", r) })
 				for _, word := range words[1:] {
-					if h.statements[word].directive == "" {
-						h.statements[word] = statement{f.At(diag.Span{Off: o.Span.Off, Len: int32(len(words[0]))}), words[0]}
+					if h.statements[word].Source == nil {
+						h.statements[word] = f.At(diag.Span{Off: o.Span.Off, Len: int32(len(words[0]))})
 					}
 				}
 			}
 		}
 	}
-	s := h.statements[name]
-	return s.place, s.directive
-}
-
-// statement is one that the parser does not know.
-type statement struct {
-	place     diag.Place
-	directive string
+	if place = h.statements[name]; place.Source != nil {
+		directive = place.Source.String(place.Span)
+	}
+	return place, directive
 }
 
 // orAdd is the usual help for an undefined symbol, behind other help.
