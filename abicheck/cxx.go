@@ -25,9 +25,8 @@ import (
 //     seven parameters, C omits empty structures. Names with these are not checked.
 //  3. Packs, variable arguments, constructors and destructors are not checked.
 //  4. A __grid_constant__ parameter of a kernel is an array of bytes.
-//  5. Compilers do not contradict their own names, and to read names with template arguments
-//     takes longer than the rest of a link of much C++. Such names are checked only in modules
-//     that look hand-written.
+//  5. Compilers do not contradict their own names, and to read those of much C++ takes longer
+//     than the rest of the link. Names are checked only in modules that look hand-written.
 //
 // Functions without linkage are skipped: compilers drop unused parameters of static
 // functions.
@@ -44,33 +43,18 @@ func CxxNames(t *resolve.Table, log *diag.Log) {
 
 func cxxName(f *object.File, name ptx.NameID, log *diag.Log) {
 	d := f.DeclOf(name)
-	if d == nil || d.Kind == ptx.Variable {
+	if d == nil || d.Kind == ptx.Variable || !f.HandWritten() {
 		return
 	}
-	if difference := cxxDifference(f.Names[name], d, f.AddressSize, f.HandWritten); difference != "" {
+	if difference := cxxDifference(f.Names[name], d, f.AddressSize); difference != "" {
 		log.Warn(diag.Mangled, f.At(d.NameSpan), fmt.Sprintf("%s %s", log.Name(f.Names[name]), difference)).Of(f.Names[name]).
 			WithHelp("the name says what the source declares; rebuild the module, or rename the function if it was written by hand")
 	}
 }
 
-// cxxDifference returns how a function differs from its mangled name, in the words
-// of a message. It returns "" if it does not, or if the name does not determine it. It reads
-// names that are not plain only if demangles returns true.
-func cxxDifference(name string, d *ptx.Decl, addressSize int, demangles func() bool) string {
-	var buffer [8]cxxType
-	switch params, found := plainCxx(name, buffer[:0]); found {
-	case unsure:
-		return ""
-	case notPlain:
-		if !demangles() {
-			return ""
-		}
-	case plain:
-		sig := cxxSignature{params: params}
-		if sig.difference(d, addressSize) == "" {
-			return ""
-		}
-	}
+// cxxDifference returns how a function differs from its mangled name, in the words of a message; "" if it does not, or
+// if the name does not determine it.
+func cxxDifference(name string, d *ptx.Decl, addressSize int) string {
 	sig, ok := parseCxx(name)
 	if !ok {
 		return ""

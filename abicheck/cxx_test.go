@@ -97,16 +97,14 @@ func TestCxxNames(t *testing.T) {
 			continue
 		}
 		d := &m.Decls[0]
-		if got := cxxDifference(m.Names[d.Name], d, m.AddressSize, always); got != test.want {
+		if got := cxxDifference(m.Names[d.Name], d, m.AddressSize); got != test.want {
 			t.Errorf("%s: %s: %q, want %q", test.what, test.text, got, test.want)
 		}
-		if got := cxxDifference(m.Names[d.Name], d, 0, always); test.what == "half of a pointer" && got != "" {
+		if got := cxxDifference(m.Names[d.Name], d, 0); test.what == "half of a pointer" && got != "" {
 			t.Errorf("%s: %q, of a module without .address_size", test.text, got)
 		}
 	}
 }
-
-func always() bool { return true }
 
 // long returns the rest of a mangled name of n bytes: a function of an int.
 func long(n int) string {
