@@ -195,6 +195,10 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c == '%' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
+// needsVersion matches what ptxas says about code that is newer than the .version above it: some
+// compilers do not raise that.
+var needsVersion = lazy.Regexp(`requires PTX ISA \.version (\d+\.\d+) or later$`)
+
 // advice returns the help for a message of ptxas, if it is known.
 func (o Options) advice(text string) string {
 	switch {
@@ -204,6 +208,8 @@ func (o Options) advice(text string) string {
 			help += o.Spelling.With("--ptx-version="+names[1], ", or lower the version of the output with %s")
 		}
 		return help
+	case needsVersion().MatchString(text):
+		return o.Spelling.With("--ptx-version="+needsVersion().FindStringSubmatch(text)[1], "raise the version of the output with %s")
 	case strings.HasPrefix(text, stackUnknown):
 		return "the kernel recurses or calls through pointers: avoid that, or set the bytes of stack per thread with cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch"
 	case strings.HasPrefix(text, targetTooHigh):
