@@ -4,6 +4,7 @@ package abicheck
 
 import (
 	"fmt"
+	"slices"
 
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -128,6 +129,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 	switch {
 	case a.decl.Kind == ptx.Variable:
 		c.object(s.Name, a, b)
+	case s.Open && slices.Contains(inDriver, s.Name): // SystemCalls compares both with the driver
 	case !a.decl.Signature.Same(b.decl.Signature) || len(a.decl.Attrs)+len(b.decl.Attrs) > 0:
 		c.prototype(s.Name, a, b)
 	}
