@@ -347,7 +347,9 @@ func OutputHelp(a, b *object.File) string {
 // Slang's, name files of their language. nvcc ignores inline before a kernel.
 func OnceInFile(f *object.File, name ptx.NameID, header string) string {
 	switch path.Ext(header) {
-	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".py", ".rs", ".jl":
+	case ".py": // Triton and Pallas give all variants of a kernel one name
+		return "both modules were compiled from " + header + "; give one another name in Python, or link one of them"
+	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".rs", ".jl":
 		return "both modules were compiled from " + header + "; link one of them"
 	case ".h", ".cuh", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".txx", ".ixx", ".def", ".icc":
 	default:
