@@ -313,7 +313,7 @@ func (t *Table) duplicateHelp(a, b object.ID, log *diag.Log) string {
 	help := "rename one of the two"
 	variable, function := d.Kind == ptx.Variable, d.Kind == ptx.Func
 	switch language := f.Language(); {
-	case d.Kind == ptx.Entry || language != t.Files[a.File].Language():
+	case d.Kind == ptx.Entry || language != t.Files[a.File].Language() || variable && d.Size() != e.Size():
 	case language == object.CXX && function:
 		help = "if a header defines it, declare it inline there; otherwise rename one of the two"
 	case language == object.CXX:

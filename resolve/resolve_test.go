@@ -237,6 +237,7 @@ func TestDuplicate(t *testing.T) {
 		{"none has if the caller compares them", Options{Compared: true}, []string{strong, strong}, "", ""},
 		{"a variable of PTX can be declared", Options{}, []string{variable, variable + " "}, rename + ", or declare it .extern in one module" + dedupe + "variables", "b"},
 		{"variables that differ are not identical", Options{}, []string{variable, ".visible .global .u32 s = 1;"}, rename + ", or declare it .extern in one module", "b"},
+		{"variables of two sizes are not one", Options{}, []string{variable, ".visible .global .u32 s[2];"}, rename, "b"},
 		{"a kernel is found by its name", Options{}, []string{".visible .entry s(){ret;}", ".visible .entry s(){ret;}"}, rename + dedupe + "kernels", "b"},
 		{"nothing fits two kinds", Options{}, []string{strong, variable}, rename, "b"},
 		{"nothing fits two languages", Options{}, []string{longer, nvcc + strong}, rename, "b"},
