@@ -16,6 +16,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
+	"ptxlink/link/ptxas"
 	"ptxlink/object"
 )
 
@@ -122,7 +123,13 @@ func optionFiles(args []string) (out []string) {
 // nvlink runs ptxlink nvlink.
 func (j *linkJob) nvlink() error {
 	if j.opts.Bool("version") {
-		return j.show([]byte("ptxlink nvlink: " + version() + "\n"))
+		said := "ptxlink nvlink: " + version() + "\n"
+		if path, err := j.findPtxas(); err == nil {
+			if release, _ := ptxas.Release(j.opts.Context, path); release != "" { // XLA needs that of nvlink
+				said += release + "\n"
+			}
+		}
+		return j.show([]byte(said))
 	}
 	if err := j.readMessageOptions(j.opts); err != nil {
 		return err

@@ -327,13 +327,20 @@ func isOurs(ctx context.Context, path string) (bool, error) {
 	return regexp.MustCompile(`(?m)^ptxlink `).Match(said), err
 }
 
+// Release returns the line in which one of NVIDIA's programs prints its release, such as "Cuda
+// compilation tools, release 13.5, V13.5.37"; "" if there is none.
+func Release(ctx context.Context, path string) (string, error) {
+	said, err := tool.Version(ctx, path)
+	return strings.TrimSpace(string(regexp.MustCompile(`(?m)^.*release \d+\.\d+.*$`).Find(said))), err
+}
+
 // releaseOf returns the release of one of NVIDIA's programs, such as "13.5"; "" if it
 // does not give one.
 func releaseOf(ctx context.Context, path string) (string, error) {
-	said, err := tool.Version(ctx, path)
-	found := regexp.MustCompile(`release (\d+\.\d+)`).FindSubmatch(said)
+	line, err := Release(ctx, path)
+	found := regexp.MustCompile(`release (\d+\.\d+)`).FindStringSubmatch(line)
 	if found == nil {
 		return "", err
 	}
-	return string(found[1]), nil
+	return found[1], nil
 }
