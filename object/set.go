@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
 	"ptxlink/link/diag"
@@ -318,11 +318,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 		data, err = unlessDone(ctx, func() ([]byte, error) { return files.readAny(in.Path, o.MaxSize) })
 	}
 	if err != nil {
-		// The message already starts with the path.
-		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pathError.Err
-		}
-		return nil, nil, fmt.Errorf("cannot read: %w", err)
+		return nil, nil, fmt.Errorf("cannot read: %w", infile.Reason(err))
 	}
 	if !in.Whole && !in.NoIndex && !o.All && container.IsArchive(data) {
 		if index = op.index(in.name(), data, o); index != nil {

@@ -80,6 +80,10 @@ grep -q '\[ptxas-error\]' "$tmp/said"
 if grep 'killed' "$tmp/said"; then exit 1; fi
 wine "$tmp/ptxlink.exe" "$(path "$tmp/cuda")" 2>"$tmp/said" || :
 grep -q 'is a directory' "$tmp/said"
+wine "$tmp/ptxlink.exe" none/none.ptx 2>"$tmp/said" || :
+grep -q 'cannot read: no such file or directory' "$tmp/said"
+wine "$tmp/ptxlink.exe" "$(path "$tmp/bad.ptx")" --arch=sm_80 -o "$(path "$tmp/bad.cubin")" --ptxas=none/ptxas 2>"$tmp/said" || :
+grep -q 'which --ptxas names: no such file or directory' "$tmp/said"
 # A member is not written to a device.
 (
 	cd "$tmp"

@@ -191,6 +191,26 @@ func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) {
 	return Read(opened, info)
 }
 
+// Reason removes the operation and the path of an error of package os: messages have the name
+// already, and the path of a temporary file means nothing to the user. A file that does not
+// exist has the same text on all systems; that of Windows is a sentence.
+func Reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		err = e.Err
+	}
+	if _, ok := err.(syscall.Errno); ok && errors.Is(err, fs.ErrNotExist) {
+		return missing{err}
+	}
+	return err
+}
+
+type missing struct{ error }
+
+func (missing) Error() string   { return "no such file or directory" }
+func (m missing) Unwrap() error { return m.error }
+
 // ReadOwn reads a regular file of the user who runs the program, of at most limit bytes.
 // It follows no symbolic link at the end of the path. An error that is not of type
 // *fs.PathError says that the file is not of this kind.

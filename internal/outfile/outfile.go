@@ -354,17 +354,12 @@ func CannotWrite(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", path, Reason(err))
 }
 
-// Reason removes the operation and the path of an error of package os or os/exec: messages
-// have the name already, and the path of a temporary file means nothing to the user.
+// Reason is infile.Reason, also for errors of package os/exec.
 func Reason(err error) error {
 	if program, ok := errors.AsType[*exec.Error](err); ok {
-		err = program.Err
+		if err = program.Err; filepath.Base(program.Name) != program.Name && errors.Is(err, exec.ErrNotFound) {
+			err = syscall.ENOENT // on Windows, the error is about %PATH% also if the name has a directory
+		}
 	}
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Err
-	}
-	return err
+	return infile.Reason(err)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/catch"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/room"
 )
@@ -185,10 +186,7 @@ func (op *opener) thinMember(h arEntry, p place) {
 	data, bad := op.Open(path, op.left)
 	op.needLeft(bad != room.ErrTooLong, p, h.at)
 	if bad != nil {
-		if pathError, ok := errors.AsType[*fs.PathError](bad); ok {
-			bad = pathError.Err
-		}
-		err := p.fault(h.at, "member %s of this thin archive cannot be read: %v", path, bad)
+		err := p.fault(h.at, "member %s of this thin archive cannot be read: %v", path, infile.Reason(bad))
 		if err.Help = ""; errors.Is(bad, fs.ErrNotExist) {
 			err.Help = "a thin archive holds only the paths of its members, seen from its own directory; they must be moved along with it"
 		}
