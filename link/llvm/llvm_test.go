@@ -177,7 +177,7 @@ func TestCommands(t *testing.T) {
 /bin/llvm-link-19 -o all.bc --only-needed --internalize linked.bc library.bc
 /bin/opt-19 -passes=default<Os> all.bc -o optimized.bc
 /bin/llc-19 -mtriple=nvptx64-nvidia-cuda -mcpu=sm_90 -mattr=+ptx83 optimized.bc -o out.ptx`
-	if strings.Join(got, "\n") != want {
+	if filepath.ToSlash(strings.Join(got, "\n")) != want {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
