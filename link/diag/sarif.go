@@ -167,6 +167,12 @@ func fileURI(name string) string {
 	u := url.URL{Path: slashed}
 	if filepath.IsAbs(name) {
 		u.Scheme = "file"
+		if filepath.VolumeName(name) != "" { // of Windows: also \\?\C:\dir, \\host\share\dir and \\?\UNC\host\share\dir
+			slashed = strings.TrimPrefix(strings.Replace(slashed, "//?/UNC/", "//", 1), "//?/")
+			if share, ok := strings.CutPrefix(slashed, "//"); ok {
+				u.Host, slashed, _ = strings.Cut(share, "/")
+			}
+		}
 		u.Path = path.Clean("/" + slashed)
 	} else if first, _, _ := strings.Cut(slashed, "/"); slices.Contains([]byte(first), ':') {
 		u.Path = "./" + slashed // otherwise the text before the colon is a scheme
