@@ -149,7 +149,7 @@ func (o Options) named(name, explicit string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	return tool.Named(who, path, filepath.Join(Toolkits()[0], "bin", name+tool.Exe))
+	return tool.Named(who, path, strings.ReplaceAll(filepath.Join(Toolkits()[0], "bin", name+tool.Exe), "*", "13.0"))
 }
 
 // Newest returns the files that match a pattern, the newest version first.
