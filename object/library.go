@@ -66,7 +66,7 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 // IsCudadevrt reports whether a file is libcudadevrt.a of the CUDA toolkit, or that of Windows.
 func IsCudadevrt(path string) bool {
 	name := filepath.Base(path)
-	return name == "libcudadevrt.a" || name == "cudadevrt.lib"
+	return name == "libcudadevrt.a" || strings.EqualFold(name, "cudadevrt.lib")
 }
 
 // SimilarLibrary returns the -l of the library in the directories whose name is most similar,
@@ -109,12 +109,12 @@ func bareLibrary(file string) (name string, ok bool) {
 }
 
 // hostLibraries are libraries that link lines of host programs have and that contain no
-// device code.
+// device code, in lower case: Windows takes KERNEL32.LIB for kernel32.lib.
 var hostLibraries = map[string]bool{
 	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
-	"cublas": true, "cublasLt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvJitLink": true, "nvToolsExt": true,
+	"cublas": true, "cublaslt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvjitlink": true, "nvtoolsext": true,
 	"kernel32": true, "user32": true, "gdi32": true, "winspool": true, "shell32": true, "ole32": true, "oleaut32": true, "uuid": true, "comdlg32": true, "advapi32": true,
 }
 
 // IsHostLibrary reports whether a -l is known to name a library without device code.
-func IsHostLibrary(name string) bool { return hostLibraries[name] }
+func IsHostLibrary(name string) bool { return hostLibraries[strings.ToLower(name)] }

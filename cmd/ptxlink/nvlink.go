@@ -320,7 +320,7 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 		for _, name := range names {
 			path, ok := object.LibraryFile(name, dirs)
 			shared := sharedLibrary(name, path, dirs)
-			bare, exact := strings.CutPrefix(strings.TrimSuffix(name, ".lib"), ":")
+			bare, exact := strings.CutPrefix(strings.TrimSuffix(strings.ToLower(name), ".lib"), ":")
 			switch {
 			case ok && shared == "":
 				libraries = append(libraries, dlink.File{Path: path, Library: true})
