@@ -18,7 +18,7 @@ func LibraryFile(name string, dirs []string) (path string, ok bool) {
 	for _, candidates := range libraryFiles(name) {
 		for _, dir := range dirs {
 			for _, candidate := range candidates {
-				path := filepath.Join(dir, candidate)
+				path := filepath.ToSlash(filepath.Join(dir, candidate)) // as makefiles name it on Windows, too
 				if info, err := os.Stat(path); err == nil && !info.IsDir() {
 					return path, true
 				}
