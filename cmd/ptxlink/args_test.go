@@ -161,7 +161,7 @@ func TestExpand(t *testing.T) {
 		"two":   "b c",
 		"self":  "x @loop",
 		"loop":  "@self",
-		"quote": "'",
+		"quote": `"`,
 		"rest":  "-- @two",
 		"wide":  "\xff\xfe\xe4\x00 \x00b\x00\r\x00\n\x00",
 	} {
@@ -186,7 +186,7 @@ func TestExpand(t *testing.T) {
 		{"@wide", "ä b", ""},
 		{"@self", "", "response file self includes itself: self -> loop -> self"},
 		{"@deep0", "", "nested more than 16 deep: deep0 -> "},
-		{"@quote", "", "response file quote: a ' is not closed"},
+		{"@quote", "", "response file quote: a \" is not closed"},
 		{"@none", "", "cannot read response file none: "},
 	} {
 		got, err := expand(nil, strings.Fields(test.args))

@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestDeep gives ptxlink inputs that are nested 100,000 times, in each of the ways in
@@ -150,7 +152,9 @@ func TestDeep(t *testing.T) {
 			case "SCRIPT":
 				args = []string{"m.ptx", "-r", "--version-script=a.ptx", "-o", "out.ptx"}
 			}
-			cmd := exec.Command("timeout", append([]string{"20", "ptxlink"}, args...)...)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, "ptxlink", args...)
 			cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)
 			cmd.Env = append(os.Environ(), "PTXLINK_TEST_STACK=1")
 			said, _ := cmd.CombinedOutput()
