@@ -154,10 +154,11 @@ func namedOnce(list []Input, log *diag.Log) []Input {
 		if err != nil {
 			path = filepath.Clean(in.Path)
 		}
-		earlier, twice := first[path]
+		key := infile.Fold(path)
+		earlier, twice := first[key]
 		switch {
 		case !twice:
-			first[path] = place{i, len(kept)}
+			first[key] = place{i, len(kept)}
 			kept = append(kept, in)
 		case container.IsArchive(infile.Head(path, 8)):
 			same := &kept[earlier.kept]

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
@@ -246,7 +247,7 @@ func (j *arJob) arFresh(ctx context.Context) error {
 func (j *arJob) findMembers() (err error) {
 	seen := map[string]bool{}
 	j.inputs = slices.DeleteFunc(j.inputs, func(in input) bool {
-		name := filepath.Clean(in.name)
+		name := infile.Fold(filepath.Clean(in.name))
 		return name != "-" && !lazy.Add(&seen, name)
 	})
 	if j.options.Inputs, err = j.findInputs(nil); err != nil {

@@ -94,6 +94,11 @@ grep -q 'which --ptxas names: no such file or directory' "$tmp/said"
 	test -s _con.ptx
 	wine ptxlink.exe ar x dev.a 2>said || :
 	grep -q 'Windows reserves its name' said
+	# Windows does not tell names apart by case.
+	cp "$forms/units.lib" .
+	wine ptxlink.exe --whole-archive units.lib UNITS.LIB -o new.ptx
+	if wine ptxlink.exe _con.ptx "$(path "$example/lib.ptx")" -o new.ptx -Map=NEW.PTX 2>said; then exit 1; fi
+	grep -q 'would both write' said
 	# An output that another program reads for a moment is replaced.
 	echo old >new.ptx
 	wine read.exe new.ptx >reader &

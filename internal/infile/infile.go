@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -210,6 +212,15 @@ type missing struct{ error }
 
 func (missing) Error() string   { return "no such file or directory" }
 func (m missing) Unwrap() error { return m.error }
+
+// Fold returns a name in the form in which names of one file are equal: Windows does not tell
+// A.ptx from a.ptx.
+func Fold(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToLower(name)
+	}
+	return name
+}
 
 // ReadOwn reads a regular file of the user who runs the program, of at most limit bytes.
 // It follows no symbolic link at the end of the path. An error that is not of type

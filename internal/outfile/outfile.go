@@ -204,12 +204,12 @@ func canonical(path string) string {
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return filepath.Clean(path)
+		return infile.Fold(filepath.Clean(path))
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	return filepath.Join(dir, filepath.Base(path))
+	return infile.Fold(filepath.Join(dir, filepath.Base(path)))
 }
 
 // stagedFile is a written file that has not been renamed yet.
