@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -388,7 +387,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 	for _, in := range c.inputs {
 		i := a.Find(in.name)
 		if i < 0 {
-			i = a.Find(path.Base(filepath.ToSlash(in.name)))
+			i = a.Find(filepath.Base(in.name))
 		}
 		// A name that occurs twice may be given twice.
 		for i >= 0 && slices.Contains(at, i) {

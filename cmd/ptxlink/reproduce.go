@@ -105,7 +105,7 @@ func insideDir(name string) string {
 	if full, err := filepath.Abs(name); err == nil {
 		name = filepath.ToSlash(full)
 	}
-	return path.Join("root", strings.ReplaceAll(name, ":", ""))
+	return path.Join("root", strings.NewReplacer("//?/", "", ":", "").Replace(name))
 }
 
 // beforeQuote matches the backslashes that splitArguments reads as escapes on Windows.

@@ -94,6 +94,13 @@ grep -q 'which --ptxas names: no such file or directory' "$tmp/said"
 	test -s _con.ptx
 	wine ptxlink.exe ar x dev.a 2>said || :
 	grep -q 'Windows reserves its name' said
+	# A name that is relative to the directory of a drive, and one with \\?\.
+	mkdir here
+	cp "$example/lib.ptx" here/
+	(cd here && wine ../ptxlink.exe ar drive.a Z:lib.ptx && wine ../ptxlink.exe ar t drive.a | grep -q '^lib.ptx')
+	wine ptxlink.exe "\\\\?\\$(path "$tmp/_con.ptx")" here/lib.ptx -o new.ptx --reproduce=new.tar
+	tar tf new.tar | grep -q '/_con.ptx'
+	if tar tf new.tar | grep '?'; then exit 1; fi
 	# Windows does not tell names apart by case.
 	cp "$forms/units.lib" .
 	wine ptxlink.exe --whole-archive units.lib UNITS.LIB -o new.ptx

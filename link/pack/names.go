@@ -26,10 +26,12 @@ func memberName(name string, in link.Input) string {
 	if file == "<stdin>" {
 		file = "stdin.ptx"
 	}
-	if !bare { // the library may have been made on Windows
-		file = strings.ReplaceAll(file, `\`, "/")
+	if bare {
+		file = filepath.Base(file)
+	} else { // the library may have been made on Windows
+		file = path.Base(strings.ReplaceAll(file, `\`, "/"))
 	}
-	file = withoutSuffix(path.Base(filepath.ToSlash(file)), []string{".zst", ".gz", ".lz4"})
+	file = withoutSuffix(file, []string{".zst", ".gz", ".lz4"})
 	if !bare {
 		file = withoutSuffix(file, innerSuffixes) + ".ptx"
 	}
