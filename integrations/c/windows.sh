@@ -101,6 +101,8 @@ grep -q 'which --ptxas names: no such file or directory' "$tmp/said"
 	wine ptxlink.exe "\\\\?\\$(path "$tmp/_con.ptx")" here/lib.ptx -o new.ptx --reproduce=new.tar
 	tar tf new.tar | grep -q '/_con.ptx'
 	if tar tf new.tar | grep '?'; then exit 1; fi
+	# CON is the console.
+	TERM=xterm script -qec 'wine ptxlink.exe _con.ptx here/lib.ptx -o CON' /dev/null </dev/null | grep -q 'Linked by'
 	# Windows does not tell names apart by case.
 	cp "$forms/units.lib" .
 	wine ptxlink.exe --whole-archive units.lib UNITS.LIB -o new.ptx

@@ -319,8 +319,8 @@ func isSpecial(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// writeSpecial writes to a special file. It appends, so that `-o /dev/stdout >>log`
-// keeps the log.
+// writeSpecial writes to a special file. It appends to a regular one, so that `-o /dev/stdout >>log`
+// keeps the log. CON of Windows is not opened for appending.
 func writeSpecial(f File) error {
 	stdout := f.To == os.Stdout || f.Path == "/dev/stdout" || f.Path == "/dev/fd/1" || f.Path == "/proc/self/fd/1"
 	if stdout && closedAtStart() {
@@ -328,7 +328,11 @@ func writeSpecial(f File) error {
 	}
 	to := f.To
 	if to == nil {
-		w, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_APPEND, 0)
+		flag := os.O_WRONLY
+		if info, err := os.Stat(f.Path); err == nil && info.Mode().IsRegular() {
+			flag |= os.O_APPEND
+		}
+		w, err := os.OpenFile(f.Path, flag, 0)
 		if err != nil {
 			return err
 		}
