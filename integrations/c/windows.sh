@@ -103,6 +103,10 @@ grep -q 'which --ptxas names: no such file or directory' "$tmp/said"
 	if tar tf new.tar | grep '?'; then exit 1; fi
 	# CON is the console.
 	TERM=xterm script -qec 'wine ptxlink.exe _con.ptx here/lib.ptx -o CON' /dev/null </dev/null | grep -q 'Linked by'
+	# Ctrl-C ends ptxlink, and not before it the program that it runs.
+	(sleep 2; printf '\003'; sleep 1) | TERM=xterm script -qec 'wine ptxlink.exe _con.ptx here/lib.ptx --arch=sm_80 -o slow.cubin --ptxas=./slow.exe' /dev/null >said || :
+	grep -q 'interrupted; nothing was written' said
+	if grep 'error' said; then exit 1; fi
 	# Windows does not tell names apart by case.
 	cp "$forms/units.lib" .
 	wine ptxlink.exe --whole-archive units.lib UNITS.LIB -o new.ptx

@@ -1,19 +1,7 @@
-//go:build !unix
+//go:build !linux
 
 package tool
 
-import (
-	"os"
-	"os/exec"
-)
+import "os/exec"
 
-var childSignal os.Signal
-
-func setup(*exec.Cmd) {}
-
-// Lead does nothing, and Kill kills the program alone.
-func Lead(*exec.Cmd) {}
-
-func Kill(cmd *exec.Cmd) { cmd.Process.Kill() }
-
-func (p *printed) drain() {}
+func setup(cmd *exec.Cmd) { Lead(cmd) }

@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package tool
-
-import "os/exec"
-
-func setup(cmd *exec.Cmd) { Lead(cmd) }
