@@ -348,7 +348,7 @@ func OutputHelp(a, b *object.File) string {
 func OnceInFile(f *object.File, name ptx.NameID, header string) string {
 	switch path.Ext(header) {
 	case ".py": // Triton and Pallas give all variants of a kernel one name
-		return "both modules were compiled from " + header + "; give one another name in Python, or link one of them"
+		return "both modules were compiled from " + header + "; give one of the kernels another name in Python, or link one of the modules"
 	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".rs", ".jl":
 		return "both modules were compiled from " + header + "; link one of them"
 	case ".h", ".cuh", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".txx", ".ixx", ".def", ".icc":

@@ -271,7 +271,7 @@ func TestOnceInFile(t *testing.T) {
 	const nvcc = "// Cuda compilation tools, release 12.4\n"
 	for _, test := range []struct{ rule, module, header, want string }{
 		{"a source that is linked twice", nvcc + ".visible .func s(){ret;}", "s.cu", "both modules were compiled from s.cu; link one of them"},
-		{"a variant of a kernel", ".visible .entry s(){ret;}", "s.py", "both modules were compiled from s.py; give one another name in Python, or link one of them"},
+		{"a variant of a kernel", ".visible .entry s(){ret;}", "s.py", "both modules were compiled from s.py; give one of the kernels another name in Python, or link one of the modules"},
 		{"a function", nvcc + ".visible .func s(){ret;}", "s.h", "declare it inline in s.h"},
 		{"a variable", nvcc + ".visible .global .u32 s;", "s.cuh", "declare it inline in s.cuh (C++17), or static if each file is to have its own"},
 		{"nvcc ignores inline before a kernel", nvcc + ".visible .entry s(){ret;}", "s.h", "declare it static in s.h, or move it to one source file"},
