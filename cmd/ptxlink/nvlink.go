@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/tool"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
@@ -134,6 +135,7 @@ func (j *linkJob) nvlink() error {
 	if err := j.readMessageOptions(j.opts); err != nil {
 		return err
 	}
+	lazy.Put(&j.report.warnings.hidden, diag.EmptyCubin, true) // usual for the device code of a library
 	arch, register := j.opts.String("arch"), j.opts.String("register-link-binaries")
 	virtual := strings.HasPrefix(arch, "compute_")
 	j.output = j.opts.String("output-file")

@@ -1,6 +1,7 @@
 package ptxas
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -191,8 +192,12 @@ func (b Build) assemble(ctx context.Context, text []byte, lines origin, log *dia
 	}
 	o.Cubin, err = b.choose(ctx, t, log)
 	o.Way = t.way
-	if err != nil || !b.Usage || o.Cubin == nil {
+	if err != nil || o.Cubin == nil {
 		return o, err
+	}
+	b.checkEmpty(t, o.Cubin, log)
+	if !b.Usage {
+		return o, nil
 	}
 	if o.Usages, err = Usages(o.Cubin); err != nil {
 		return o, err
@@ -203,6 +208,21 @@ func (b Build) assemble(ctx context.Context, text []byte, lines origin, log *dia
 		}
 	}
 	return o, nil
+}
+
+// checkEmpty reports a finished cubin that has nothing of the functions of a module without kernels.
+func (b Build) checkEmpty(t *teller, cubin []byte, log *diag.Log) {
+	if b.Compile || len(b.Cubins) > 0 || bytes.Contains(t.linked.Text, []byte(".entry")) {
+		return
+	}
+	symbols, err := container.Cubin{Data: cubin}.AllSymbols()
+	if err != nil || slices.ContainsFunc(symbols, func(s container.CubinSymbol) bool { return s.Defined }) {
+		return
+	}
+	if p, err := t.program(); err == nil && p.Defines() {
+		log.Warn(diag.EmptyCubin, diag.Place{}, "the cubin is empty: the linked module has no kernel, and ptxas leaves out functions that no kernel calls").
+			WithHelp(log.With("-c", "%s makes one with functions, which nvlink can link"))
+	}
 }
 
 func (b Build) note(log *diag.Log, text string) {
