@@ -49,6 +49,10 @@ func (f *File) findLanguage() Language {
 	return OtherLanguage
 }
 
+// IsNumbaShared reports whether a name is that of a shared array of Numba. Numba exports them, with numbers that
+// start at 1 in each process, and no other module refers to them.
+func IsNumbaShared(name string) bool { return strings.HasPrefix(name, "_cudapy_smem_") }
+
 // IsRust reports whether rustc has mangled a name. The older names end in a hash, as in
 // _ZN4core9panicking5panic17h8b7b8eb54cbdab6aE.
 func IsRust(name string) bool {

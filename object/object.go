@@ -214,7 +214,11 @@ func (f *File) declare(i int32, log *diag.Log) {
 				Note(f.At(f.Decls[s.Def].NameSpan), "first defined here")
 			return
 		}
-		s.Linkage = s.Linkage.Merge(d.Linkage, true, true)
+		linkage := d.Linkage
+		if linkage == ptx.Visible && d.Kind == ptx.Variable && IsNumbaShared(f.Names[d.Name]) {
+			linkage = ptx.Local
+		}
+		s.Linkage = s.Linkage.Merge(linkage, true, true)
 		s.Def, s.Decl = i, i
 		return
 	}

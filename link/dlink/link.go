@@ -9,6 +9,7 @@ import (
 
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/object"
 	"ptxlink/object/container"
 )
 
@@ -306,6 +307,9 @@ func (l *linking) compileTogether(ctx context.Context, c *device, code intermedi
 	r, err := l.check(ctx, o)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(r.Symbols(), func(s link.Symbol) bool { return s.Name != s.Original && object.IsNumbaShared(s.Original) }) {
+		return nil // the compilers would take the arrays of two units for one
 	}
 	units := code.Linked(r, Outside{
 		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: l.wanted(), Variables: !o.CollectVariables, Cubins: c.Cubins.Taken(r),
