@@ -524,7 +524,9 @@ func (u *Unit) Definitions(visit func(name string, hash uint64, linkage ptx.Link
 		}
 	default:
 		for _, d := range u.defines {
-			visit(d.Name, d.Hash, d.Linkage)
+			if !IsNumbaShared(d.Name) {
+				visit(d.Name, d.Hash, d.Linkage)
+			}
 		}
 	}
 }

@@ -231,7 +231,7 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	wanted := spell(s.Name)
 	if at, ok := h.named[s.Name]; ok {
 		local := h.list[at]
-		if d := local.file.DeclOf(local.name); d != nil && d.Linkage != ptx.Local {
+		if d := local.file.DeclOf(local.name); d != nil && d.Linkage != ptx.Local && !object.IsNumbaShared(s.Name) {
 			m.Note(local.place(), "defined here, but "+h.log.Option("--localize-symbol")+" makes it private to its module")
 			return
 		}
