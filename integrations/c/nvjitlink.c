@@ -224,6 +224,8 @@ static result create(handle **out, uint32_t count, const char *const *options)
 			failed = INTERNAL;
 	if (failed == SUCCESS && (h->real = find_real()) && h->real->create(&h->theirs, count, options) != SUCCESS)
 		h->theirs = NULL;
+	if (ptxlink_option(h->link, "-Wno-empty-cubin") != PTXLINK_OK) /* NVIDIA's says nothing of it */
+		failed = INTERNAL;
 	if (h->unused == 3 && ptxlink_option(h->link, "--gc-variables") != PTXLINK_OK)
 		failed = INTERNAL;
 	h->failed = failed;
