@@ -45,7 +45,7 @@ func Duplicates(t *resolve.Table, log *diag.Log) {
 		}
 	}
 	for files, n := range more {
-		notes[files].Text += fmt.Sprintf("; the same holds for %d more", n)
+		notes[files].Text += "; the same holds for " + Plural(n, "more definition")
 	}
 }
 

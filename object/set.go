@@ -524,7 +524,7 @@ func (u *Unit) Definitions(visit func(name string, hash uint64, linkage ptx.Link
 		}
 	default:
 		for _, d := range u.defines {
-			if !IsNumbaShared(d.Name) {
+			if !IsNumbaShared(d.Name) { // File.declare makes it private
 				visit(d.Name, d.Hash, d.Linkage)
 			}
 		}

@@ -149,6 +149,7 @@ func (o Options) named(name, explicit string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
+	// The example is a path that could exist, not the pattern of Windows.
 	return tool.Named(who, path, strings.ReplaceAll(filepath.Join(Toolkits()[0], "bin", name+tool.Exe), "*", "13.0"))
 }
 
@@ -327,8 +328,12 @@ func isOurs(ctx context.Context, path string) (bool, error) {
 	return regexp.MustCompile(`(?m)^ptxlink `).Match(said), err
 }
 
-// Release returns the line in which one of NVIDIA's programs prints its release, such as "Cuda
-// compilation tools, release 13.5, V13.5.37"; "" if there is none.
+// Release asks one of NVIDIA's programs for its version, and returns the line with the release:
+//
+//	Cuda compilation tools, release 13.5, V13.5.37
+//
+// The line is empty if the program prints none, cannot be run or fails. It is an error, a *diag.Message, if
+// the program does not end in time.
 func Release(ctx context.Context, path string) (string, error) {
 	said, err := tool.Version(ctx, path)
 	return strings.TrimSpace(string(regexp.MustCompile(`(?m)^.*release \d+\.\d+.*$`).Find(said))), err
