@@ -13,6 +13,7 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/link/program"
 	"ptxlink/object"
+	"ptxlink/object/ptx"
 )
 
 // Input is one thing to link. Text wins over Reader, and Reader over Path.
@@ -254,7 +255,8 @@ type Result struct {
 	spelling  diag.Spelling
 	cubins    []Cubin // for the map
 	describer func() description
-	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
+	unchanged []ptx.Body     // bodies of PTX
+	files     []*object.File // for the source lines in the map
 
 	program *program.Program // of a link with Options.Stream
 	maps    *mapped.Files

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ptxlink/link"
@@ -30,6 +31,7 @@ func TestDescribesOutput(t *testing.T) {
 				continue // some scripts are about that
 			}
 			linked[i]++
+			checkParsed(t, r)
 			symbols, edges := readBack(t, r)
 			if d := gocmp.Diff(symbols, described(r)); d != "" {
 				t.Fatalf("%s with %+v: symbols (-output +map)\n%s", inputNames(set), way, d)
@@ -45,6 +47,21 @@ func TestDescribesOutput(t *testing.T) {
 		if n < 200 {
 			t.Errorf("only %d links with %+v", n, ways[i])
 		}
+	}
+}
+
+// checkParsed checks that Parse, which reads only the bodies that the link has changed, returns
+// what a reader of the whole output finds.
+func checkParsed(t *testing.T, r *link.Result) {
+	src := &diag.Source{Name: "the output", Text: r.PTX}
+	whole, invalid := ptx.Parse(src)
+	got, refused := r.Parse(src)
+	if invalid != nil || refused != nil {
+		t.Fatal(invalid, refused)
+	}
+	left := cmpopts.IgnoreFields(ptx.Module{}, "Locals", "LocalRegisters", "LocalRanges", "Reserved", "ReservedRanges", "ParamAddresses", "Prototypes", "TargetRanges", "Padded", "Indices")
+	if d := gocmp.Diff(whole, got, left, cmpopts.IgnoreFields(ptx.Call{}, "Proto"), cmpopts.IgnoreUnexported(ptx.Module{}, ptx.Decl{}, ptx.Signature{}, ptx.Section{}, diag.Source{}), cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("(-whole +around)\n%s\n%s", d, r.PTX)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"ptxlink/link/diag"
 	"ptxlink/link/emit"
+	"ptxlink/object/ptx"
 )
 
 // LineMap maps lines of the output to the input lines they came from.
@@ -31,6 +32,15 @@ func (r *Result) Origins() (modules []string, lines []int) {
 		lines = append(lines, i, at)
 	}
 	return modules, lines
+}
+
+// Parse reads PTX, which is the text of src, but for the bodies that the link has read and not changed since
+// (ptx.ParseWith).
+func (r *Result) Parse(src *diag.Source) (*ptx.Module, *ptx.Error) {
+	if r.unchanged == nil {
+		return ptx.Parse(src)
+	}
+	return ptx.ParseWith(src, r.unchanged)
 }
 
 // Close unmaps the inputs of a link with Options.MapInputs. Afterwards only the field PTX

@@ -7,6 +7,7 @@ import (
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/link/emit"
+	"ptxlink/object/ptx"
 )
 
 // Size returns the bytes of the output.
@@ -23,6 +24,19 @@ func (p *Program) Text() ([]byte, *emit.LineMap) {
 	out := bytes.NewBuffer(make([]byte, 0, p.size)) // which gives no errors
 	p.pieces.Write(out)
 	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
+}
+
+// Unchanged returns the bodies of the output for ptx.ParseWith: those of inputs and of the optimiser, and none
+// for a body that edits change.
+func (p *Program) Unchanged() []ptx.Body {
+	list := make([]ptx.Body, len(p.Bodies))
+	for i := range list {
+		m, d, _ := p.Function(i)
+		if edits := p.pieces[p.firstBody+i].Edits; len(edits) == 0 || edits[len(edits)-1].Span.End() <= d.Body.Off {
+			list[i] = ptx.Body{Module: m, Decl: d}
+		}
+	}
+	return list
 }
 
 // Write writes the output without building it in memory. After the pieces of an input it calls done with that

@@ -87,10 +87,10 @@ type teller struct {
 // linkedName stands for the linked module in messages if no file has it.
 const linkedName = "<linked module>"
 
-func newTeller(o Options, text []byte, lines origin) *teller {
-	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: lines, spills: map[string]Spills{}}
+func newTeller(o Options, r *link.Result, lines origin) *teller {
+	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: r.PTX}, origin: lines, spills: map[string]Spills{}}
 	t.program = sync.OnceValues(func() (*partition.Program, *ptx.Error) {
-		m, err := ptx.Parse(t.linked)
+		m, err := r.Parse(t.linked)
 		if err != nil {
 			return nil, err
 		}

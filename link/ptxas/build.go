@@ -110,7 +110,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		if save := b.Temporary; save != nil {
 			b.Temporary = func(name string, data []byte) { saved[i] = append(saved[i], func() { save(name, data) }) }
 		}
-		outputs[i], errs[i] = b.assemble(ctx, t.PTX, t.Lines, &logs[i])
+		outputs[i], errs[i] = b.assemble(ctx, t.Result, t.Lines, &logs[i])
 	})
 	if err != nil {
 		return nil, nil, err
@@ -184,8 +184,8 @@ func (s slots) with(ctx context.Context, work func() error) error {
 	return work()
 }
 
-func (b Build) assemble(ctx context.Context, text []byte, lines origin, log *diag.Log) (o Output, err error) {
-	t := newTeller(b.Options, text, lines)
+func (b Build) assemble(ctx context.Context, r *link.Result, lines origin, log *diag.Log) (o Output, err error) {
+	t := newTeller(b.Options, r, lines)
 	t.slots = b.slots
 	if b.Temporary != nil && b.SavedAs != "" {
 		t.linked.Name = b.SavedAs + b.prefix + inputName
@@ -330,7 +330,7 @@ func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, er
 // returns exactly that many modules, the last of which may be empty; with 0, as many as
 // Separate would choose. An error is a message about what cannot be cut.
 func (o Options) Cut(r *link.Result, parts int) (list [][]byte, err error) {
-	t := newTeller(o, r.PTX, r.Lines)
+	t := newTeller(o, r, r.Lines)
 	t.linked.Name = inputName
 	p, perr := t.program()
 	if perr != nil {

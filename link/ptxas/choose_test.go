@@ -44,7 +44,7 @@ func TestSlower(t *testing.T) {
 	} {
 		text := ".version 7.8\n.target sm_80\n.address_size 64\n" + function("f", test.f) + function("g", test.g)
 		build := Build{Nvlink: test.nvlink}
-		teller := newTeller(build.Options, []byte(text), lines{a, a, a, a, test.second})
+		teller := newTeller(build.Options, &link.Result{PTX: []byte(text)}, lines{a, a, a, a, test.second})
 		m, err := ptx.Parse(teller.linked)
 		if err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ var inA = input{&diag.Source{Name: "a.ptx", Text: []byte("\tadd.u32 %add, x, y;\
 // assemble assembles a module in one run.
 func assemble(ctx context.Context, o Options, text []byte, lines origin, log *diag.Log) ([]byte, error) {
 	b := Build{Options: o, Mode: Whole, progress: &progress{}}
-	output, err := b.assemble(ctx, text, lines, log)
+	output, err := b.assemble(ctx, &link.Result{PTX: text}, lines, log)
 	return output.Cubin, err
 }
 

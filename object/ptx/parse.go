@@ -169,6 +169,9 @@ type parser struct {
 	defines *definer     // with an outline: takes the declarations
 	code    *codeBuilder // takes the code of one declaration, which was parsed before
 
+	bodies []Body               // of ParseWith: those to come
+	ids    map[*Module][]NameID // one more than the IDs that the names of their modules have here; 0 if none yet
+
 	// pct is set once a module-scope name starts with %; before that, registers are
 	// skipped without a lookup.
 	pct bool

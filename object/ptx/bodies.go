@@ -1,0 +1,60 @@
+package ptx
+
+import "ptxlink/link/diag"
+
+// Body is the body of a declaration that was read before, in another text. The zero value is none.
+type Body struct {
+	Module *Module
+	Decl   *Decl
+}
+
+// ParseWith reads a module some of whose bodies were read before. bodies has one element for each body of the text,
+// in order: one that is equal to the byte and means the same, or none if the body must be read. Of those
+// that were read before, the module has only the uses, the lines, and the calls without their prototypes.
+func ParseWith(src *diag.Source, bodies []Body) (*Module, *Error) {
+	return read(&Module{Src: src}, &parser{bodies: bodies, ids: map[*Module][]NameID{}})
+}
+
+// readBefore passes the next body if it was read before, and adds what that found.
+func (p *parser) readBefore() (body diag.Span, ok bool) {
+	if len(p.bodies) == 0 {
+		return body, false
+	}
+	from, d := p.bodies[0].Module, p.bodies[0].Decl
+	if p.bodies = p.bodies[1:]; d == nil {
+		return body, false
+	}
+	names := p.ids[from]
+	if names == nil {
+		names = make([]NameID, len(from.Names))
+		p.ids[from] = names
+	}
+	m, shift, more := p.m, int32(p.at)-d.Body.Off, int32(len(p.m.Uses))-d.FirstUse
+	for _, u := range from.Uses[d.FirstUse:d.EndUse] {
+		if names[u.Name] == 0 {
+			names[u.Name] = p.named([]byte(from.Names[u.Name])) + 1
+		}
+		m.Uses = append(m.Uses, Use{u.Off + shift, names[u.Name] - 1})
+	}
+	for _, c := range from.CallsIn(d) {
+		c.Span.Off, c.Target.Off = c.Span.Off+shift, c.Target.Off+shift
+		if c.In, c.Proto = p.in, -1; c.Use >= 0 {
+			c.Use += more
+		}
+		m.Calls = append(m.Calls, c)
+	}
+	first, end := from.LocsIn(d.Body)
+	for _, l := range from.Locs[first:end] {
+		l.Span.Off, l.FileSpan.Off = l.Span.Off+shift, l.FileSpan.Off+shift
+		if l.Inlining != nil {
+			in := *l.Inlining
+			for _, span := range []*diag.Span{&in.Tail, &in.Function, &in.FunctionSpan, &in.Inlined} {
+				span.Off += shift
+			}
+			l.Inlining = &in
+		}
+		m.Locs = append(m.Locs, l)
+	}
+	p.move(p.at + int(d.Body.Len))
+	return diag.Span{Off: d.Body.Off + shift, Len: d.Body.Len}, true
+}
