@@ -90,6 +90,7 @@ const (
 	DebugDropped          ID = "debug-dropped"
 	DebugMixed            ID = "debug-mixed"
 	DuplicateMemberSymbol ID = "duplicate-member-symbol"
+	DynamicShared         ID = "dynamic-shared"
 	EmptyCubin            ID = "empty-cubin"
 	EmptyMember           ID = "empty-member"
 	EntryRenamed          ID = "entry-renamed"
