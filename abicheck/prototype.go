@@ -105,7 +105,11 @@ func remedy(a, b side, what string) string {
 		return "make the definitions agree"
 	}
 	name, line, _ := a.at(a.decl.NameSpan).Position()
-	return fmt.Sprintf("correct the declaration at %s:%d", diag.Escape(name), line)
+	correct := fmt.Sprintf("correct the declaration at %s:%d", diag.Escape(name), line)
+	if a.file.Language() == object.Numba && what == "prototype" {
+		return `pass abi="c" to declare_device if the function has the ABI of C; otherwise ` + correct
+	}
+	return correct
 }
 
 func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs bool) {

@@ -2,6 +2,7 @@ package object
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"ptxlink/link/diag"
@@ -15,6 +16,7 @@ const (
 	OtherLanguage Language = iota // or unknown
 	PTX                           // written by hand
 	CXX                           // CUDA C++
+	Numba
 )
 
 // Language returns the language of the module: by the names of its source files and of
@@ -25,6 +27,9 @@ func (f *File) Language() Language {
 }
 
 func (f *File) findLanguage() Language {
+	if slices.ContainsFunc(f.Names, func(name string) bool { return strings.Contains(name, "cudapy") || strings.Contains(name, "NumbaEnv") }) {
+		return Numba
+	}
 	for _, file := range f.Files {
 		switch path.Ext(file.Path) {
 		case ".cu", ".cuh", ".cpp", ".cc", ".cxx", ".hpp":
@@ -35,7 +40,7 @@ func (f *File) findLanguage() Language {
 	}
 	cxx := false
 	for _, name := range f.Names {
-		if strings.Contains(name, "cudapy") || strings.Contains(name, "NumbaEnv") || IsRust(name) {
+		if IsRust(name) {
 			return OtherLanguage
 		}
 		cxx = cxx || strings.HasPrefix(name, "_Z")
