@@ -256,7 +256,7 @@ type Result struct {
 	cubins    []Cubin // for the map
 	describer func() description
 	unchanged []ptx.Body     // bodies of PTX
-	files     []*object.File // for the source lines in the map
+	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 
 	program *program.Program // of a link with Options.Stream
 	maps    *mapped.Files

@@ -143,16 +143,16 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	switch {
 	case o.CheckOnly:
 	case o.Stream:
-		r.program = p
+		r.program, r.files = p, table.Files
 	default:
 		if err := room.For(int64(p.Size())); err != nil && p.Size() >= 16<<20 { // small outputs are not refused
 			return nil, err
 		}
 		pass("emit", func() { r.PTX, r.Lines = p.Text() })
 		r.unchanged = p.Unchanged()
-		r.describer() // it then needs only the records of the inputs
+		r.describer() // it then needs of the inputs only the modules of unchanged
 	}
-	r.files, r.Passes = table.Files, passes
+	r.Passes = passes
 	return r, nil
 }
 
