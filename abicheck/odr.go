@@ -121,7 +121,7 @@ func sameMeaning(x, y content) bool {
 			return false
 		}
 		d := c.f.DeclOf(c.f.Uses[call.Use].Name)
-		return d != nil && i < d.Signature.Len() && d.Signature.At(i).Word == ".f32"
+		return d != nil && d.Kind != ptx.Variable && i < d.Signature.Len() && d.Signature.At(i).Word == ".f32"
 	}
 	return slices.EqualFunc(x.f.CallsIn(x.decl), y.f.CallsIn(y.decl), func(a, b ptx.Call) bool {
 		for i := range a.Signature.Len() {
