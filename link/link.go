@@ -149,7 +149,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 			return nil, err
 		}
 		pass("emit", func() { r.PTX, r.Lines = p.Text() })
-		r.unchanged = p.Unchanged()
+		r.emitted, r.unchanged = r.PTX, p.Unchanged()
 		r.describer() // it then needs of the inputs only the modules of unchanged
 	}
 	r.Passes = passes

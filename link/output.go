@@ -34,10 +34,10 @@ func (r *Result) Origins() (modules []string, lines []int) {
 	return modules, lines
 }
 
-// Parse reads PTX, which is the text of src, but for the bodies that the link has read and not changed since
-// (ptx.ParseWith).
+// Parse reads PTX, which is the text of src. If nobody has replaced PTX since the link, it does not read the bodies
+// that the link has read and not changed (ptx.ParseWith).
 func (r *Result) Parse(src *diag.Source) (*ptx.Module, *ptx.Error) {
-	if r.unchanged == nil {
+	if len(src.Text) == 0 || len(src.Text) != len(r.emitted) || &src.Text[0] != &r.emitted[0] {
 		return ptx.Parse(src)
 	}
 	return ptx.ParseWith(src, r.unchanged)
