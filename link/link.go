@@ -150,7 +150,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		}
 		pass("emit", func() { r.PTX, r.Lines = p.Text() })
 		r.emitted, r.unchanged = r.PTX, p.Unchanged()
-		r.describer() // it then needs of the inputs only the modules of unchanged
+		r.describer() // it then no longer needs the inputs
 	}
 	r.Passes = passes
 	return r, nil

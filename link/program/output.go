@@ -27,14 +27,19 @@ func (p *Program) Text() ([]byte, *emit.LineMap) {
 }
 
 // Unchanged returns the bodies of the output for ptx.ParseWith: those of inputs and of the optimiser, and none
-// for a body that edits change.
+// for a body that edits change. They do not keep the inputs in memory.
 func (p *Program) Unchanged() []ptx.Body {
 	list := make([]ptx.Body, len(p.Bodies))
+	kept := map[*ptx.Module]*ptx.Module{}
 	for i := range list {
 		m, d, _ := p.Function(i)
-		if edits := p.pieces[p.firstBody+i].Edits; len(edits) == 0 || edits[len(edits)-1].Span.End() <= d.Body.Off {
-			list[i] = ptx.Body{Module: m, Decl: d}
+		if edits := p.pieces[p.firstBody+i].Edits; len(edits) > 0 && edits[len(edits)-1].Span.End() > d.Body.Off {
+			continue
 		}
+		if kept[m] == nil {
+			kept[m] = &ptx.Module{Names: m.Names, Uses: m.Uses, Calls: m.Calls, Locs: m.Locs}
+		}
+		list[i] = ptx.Body{Module: kept[m], Span: d.Body, FirstUse: d.FirstUse, EndUse: d.EndUse}
 	}
 	return list
 }

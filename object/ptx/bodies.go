@@ -2,15 +2,17 @@ package ptx
 
 import "ptxlink/link/diag"
 
-// Body is the body of a declaration that was read before, in another text. The zero value is none.
+// Body is the body of a function that was read before, in another text. The zero value is none.
 type Body struct {
-	Module *Module
-	Decl   *Decl
+	// Module has Names, Uses, Calls and Locs; the rest of it may be missing.
+	Module           *Module
+	Span             diag.Span
+	FirstUse, EndUse int32 // as in Decl
 }
 
 // ParseWith reads a module some of whose bodies were read before. bodies has one element for each body of the text,
-// in order: one that is equal to the byte and means the same, or none if the body must be read. Of those
-// that were read before, the module has only the uses, the lines, and the calls without their prototypes.
+// in order: one that is equal to the byte and whose names mean the same, or none if the body must be read. Of those
+// that were read before, the module has only the uses, the lines, and the calls without their prototypes and types.
 func ParseWith(src *diag.Source, bodies []Body) (*Module, *Error) {
 	return read(&Module{Src: src}, &parser{bodies: bodies, ids: map[*Module][]NameID{}})
 }
@@ -20,8 +22,10 @@ func (p *parser) readBefore() (body diag.Span, ok bool) {
 	if len(p.bodies) == 0 {
 		return body, false
 	}
-	from, d := p.bodies[0].Module, p.bodies[0].Decl
-	if p.bodies = p.bodies[1:]; d == nil {
+	b := p.bodies[0]
+	p.bodies = p.bodies[1:]
+	from := b.Module
+	if from == nil {
 		return body, false
 	}
 	names := p.ids[from]
@@ -29,21 +33,21 @@ func (p *parser) readBefore() (body diag.Span, ok bool) {
 		names = make([]NameID, len(from.Names))
 		p.ids[from] = names
 	}
-	m, shift, more := p.m, int32(p.at)-d.Body.Off, int32(len(p.m.Uses))-d.FirstUse
-	for _, u := range from.Uses[d.FirstUse:d.EndUse] {
+	m, shift, more := p.m, int32(p.at)-b.Span.Off, int32(len(p.m.Uses))-b.FirstUse
+	for _, u := range from.Uses[b.FirstUse:b.EndUse] {
 		if names[u.Name] == 0 {
 			names[u.Name] = p.named([]byte(from.Names[u.Name])) + 1
 		}
 		m.Uses = append(m.Uses, Use{u.Off + shift, names[u.Name] - 1})
 	}
-	for _, c := range from.CallsIn(d) {
+	for _, c := range from.CallsIn(&Decl{Body: b.Span}) {
 		c.Span.Off, c.Target.Off = c.Span.Off+shift, c.Target.Off+shift
-		if c.In, c.Proto = p.in, -1; c.Use >= 0 {
+		if c.In, c.Proto, c.Signature = p.in, -1, nil; c.Use >= 0 {
 			c.Use += more
 		}
 		m.Calls = append(m.Calls, c)
 	}
-	first, end := from.LocsIn(d.Body)
+	first, end := from.LocsIn(b.Span)
 	for _, l := range from.Locs[first:end] {
 		l.Span.Off, l.FileSpan.Off = l.Span.Off+shift, l.FileSpan.Off+shift
 		if l.Inlining != nil {
@@ -55,6 +59,7 @@ func (p *parser) readBefore() (body diag.Span, ok bool) {
 		}
 		m.Locs = append(m.Locs, l)
 	}
-	p.move(p.at + int(d.Body.Len))
-	return diag.Span{Off: d.Body.Off + shift, Len: d.Body.Len}, true
+	body = diag.Span{Off: int32(p.at), Len: b.Span.Len}
+	p.move(int(body.End()))
+	return body, true
 }
