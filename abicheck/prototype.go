@@ -106,7 +106,7 @@ func remedy(a, b side, what string) string {
 	}
 	name, line, _ := a.at(a.decl.NameSpan).Position()
 	correct := fmt.Sprintf("correct the declaration at %s:%d", diag.Escape(name), line)
-	if a.file.Language() == object.Numba && what == "prototype" {
+	if a.file.Language() == object.Numba && what == "prototype" && a.decl.Signature.Len() != b.decl.Signature.Len() {
 		return `pass abi="c" to declare_device if the function has the ABI of C; otherwise ` + correct
 	}
 	return correct
