@@ -52,12 +52,6 @@ type Options struct {
 	Cache *Cache
 }
 
-// origin maps a line of the module to the input line it came from. ok is false for a
-// line that comes from no input.
-type origin interface {
-	Origin(line int) (place link.Place, ok bool)
-}
-
 // ErrRejected is returned if there is no cubin and the messages give the reason.
 var ErrRejected = errors.New("ptxas did not accept the module")
 
@@ -69,7 +63,7 @@ const inputName, outputName = "linked.ptx", "linked.cubin"
 type teller struct {
 	Options
 	linked *diag.Source
-	origin origin
+	lines  *link.LineMap
 	// program returns the linked module with its graph, or why ptxlink cannot read it.
 	program func() (*partition.Program, *ptx.Error)
 	slots   slots
@@ -87,8 +81,8 @@ type teller struct {
 // linkedName stands for the linked module in messages if no file has it.
 const linkedName = "<linked module>"
 
-func newTeller(o Options, r *link.Result, lines origin) *teller {
-	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: r.PTX}, origin: lines, spills: map[string]Spills{}}
+func newTeller(o Options, r *link.Result) *teller {
+	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: r.PTX}, lines: r.Lines, spills: map[string]Spills{}}
 	t.program = sync.OnceValues(func() (*partition.Program, *ptx.Error) {
 		m, err := r.Parse(t.linked)
 		if err != nil {

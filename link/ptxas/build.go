@@ -110,7 +110,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		if save := b.Temporary; save != nil {
 			b.Temporary = func(name string, data []byte) { saved[i] = append(saved[i], func() { save(name, data) }) }
 		}
-		outputs[i], errs[i] = b.assemble(ctx, t.Result, t.Lines, &logs[i])
+		outputs[i], errs[i] = b.assemble(ctx, t.Result, &logs[i])
 	})
 	if err != nil {
 		return nil, nil, err
@@ -184,8 +184,8 @@ func (s slots) with(ctx context.Context, work func() error) error {
 	return work()
 }
 
-func (b Build) assemble(ctx context.Context, r *link.Result, lines origin, log *diag.Log) (o Output, err error) {
-	t := newTeller(b.Options, r, lines)
+func (b Build) assemble(ctx context.Context, r *link.Result, log *diag.Log) (o Output, err error) {
+	t := newTeller(b.Options, r)
 	t.slots = b.slots
 	if b.Temporary != nil && b.SavedAs != "" {
 		t.linked.Name = b.SavedAs + b.prefix + inputName
@@ -330,7 +330,7 @@ func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, er
 // returns exactly that many modules, the last of which may be empty; with 0, as many as
 // Separate would choose. An error is a message about what cannot be cut.
 func (o Options) Cut(r *link.Result, parts int) (list [][]byte, err error) {
-	t := newTeller(o, r, r.Lines)
+	t := newTeller(o, r)
 	t.linked.Name = inputName
 	p, perr := t.program()
 	if perr != nil {
@@ -352,7 +352,7 @@ func (o Options) Cut(r *link.Result, parts int) (list [][]byte, err error) {
 
 // unit returns the name of the input that a place of the linked module comes from.
 func (t *teller) unit(off int32) string {
-	if place, ok := t.origin.Origin(t.linked.Line(off)); ok {
+	if place, ok := t.lines.Origin(t.linked.Line(off)); ok {
 		return place.File()
 	}
 	return ""

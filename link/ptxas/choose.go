@@ -283,7 +283,7 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 
 // again returns another teller of the same module.
 func (t *teller) again() *teller {
-	return &teller{Options: t.Options, linked: t.linked, origin: t.origin, program: t.program, slots: t.slots, recorded: t.recorded, refused: t.refused, spills: map[string]Spills{}}
+	return &teller{Options: t.Options, linked: t.linked, lines: t.lines, program: t.program, slots: t.slots, recorded: t.recorded, refused: t.refused, spills: map[string]Spills{}}
 }
 
 // moreSize is how much more code or spills count; moreCode bytes of code never do.

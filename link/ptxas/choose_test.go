@@ -8,16 +8,10 @@ import (
 
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 	"ptxlink/link/partition"
 	"ptxlink/object/ptx"
 )
-
-// lines is the origin of a module by line.
-type lines []*diag.Source
-
-func (l lines) Origin(line int) (link.Place, bool) {
-	return diag.At(l[line-1], diag.Span{Len: 1}), true
-}
 
 // TestSlower checks when separate functions are chosen for the time alone: the whole
 // program must take much longer than the largest input and than half of all.
@@ -42,9 +36,11 @@ func TestSlower(t *testing.T) {
 		{"little larger than the largest input", b, 40000, 19900, 59900, "nvlink", false},
 		{"much larger than the largest input", b, 40000, 20100, 60100, "nvlink", true},
 	} {
-		text := ".version 7.8\n.target sm_80\n.address_size 64\n" + function("f", test.f) + function("g", test.g)
+		pieces := emit.Pieces{{Text: ".version 7.8\n.target sm_80\n.address_size 64\n"}, {Src: a, Text: function("f", test.f)}, {Src: test.second, Text: function("g", test.g)}}
 		build := Build{Nvlink: test.nvlink}
-		teller := newTeller(build.Options, &link.Result{PTX: []byte(text)}, lines{a, a, a, a, test.second})
+		r := &link.Result{}
+		r.PTX, r.Lines = pieces.Text()
+		teller := newTeller(build.Options, r)
 		m, err := ptx.Parse(teller.linked)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func (b Build) fatbinArgs(targets []Target) []string {
 	}
 	t := Portable(targets)
 	b.Modules = t.Result.Modules
-	if all, _ := newTeller(b.Options, t.Result, t.Lines).common(); len(all) > 0 {
+	if all, _ := newTeller(b.Options, t.Result).common(); len(all) > 0 {
 		args = append(args, "--cmdline="+strings.Join(all, " ")) // as nvcc records them
 	}
 	if len(t.Cubins) > 0 { // it lacks what they define

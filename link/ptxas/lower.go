@@ -182,7 +182,7 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 	// What the cache has to report is left to Finish, which reports it once.
 	log := diag.Log{Spelling: o.Spelling}
 	text := object.EmptyModule(gpu)
-	cubin, err := newTeller(o, &link.Result{PTX: text}, (*link.LineMap)(nil)).assemble(ctx, unit{text: text}, &log)
+	cubin, err := newTeller(o, &link.Result{PTX: text}).assemble(ctx, unit{text: text}, &log)
 	if messages := explained(&log); errors.Is(err, ErrRejected) && len(messages) > 0 {
 		return messages[0]
 	}

@@ -116,7 +116,7 @@ func (o Options) drops(text string) bool {
 
 // message places one message. number is a line of the linked module, or 0.
 func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Message {
-	place, mapped := t.origin.Origin(number)
+	place, mapped := t.lines.Origin(number)
 	if mapped {
 		place.Span = narrow(place.Source, place.Span, text)
 	}

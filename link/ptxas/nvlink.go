@@ -248,7 +248,7 @@ func (t *teller) symbol(text string) diag.Place {
 				span = d.NameSpan
 			}
 		}
-		if place, mapped := t.origin.Origin(t.linked.Line(span.Off)); mapped && span.Len > 0 {
+		if place, mapped := t.lines.Origin(t.linked.Line(span.Off)); mapped && span.Len > 0 {
 			place.Span = narrow(place.Source, place.Span, "'"+q[1]+"'")
 			return place
 		}

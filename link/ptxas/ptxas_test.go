@@ -16,6 +16,7 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 )
 
 // fake writes a shell script that stands in for ptxas.
@@ -31,24 +32,26 @@ func fake(t *testing.T, script string) string {
 	return path
 }
 
-// input is the origin of every second line of the linked module.
-type input struct{ src *diag.Source }
-
-func (i input) Origin(line int) (link.Place, bool) {
-	if line == 0 || line%2 != 0 {
-		return link.Place{}, false
+// inA returns a linked module whose lines 2, 4, ... come from the lines of a.ptx.
+func inA(text string) *link.Result {
+	a := &diag.Source{Name: "a.ptx", Text: []byte("\tadd.u32 %add, x, y;\nret;\n")}
+	var pieces emit.Pieces
+	for i, line := range strings.SplitAfter(text, "\n") {
+		piece := emit.Piece{Text: line}
+		if i%2 == 1 {
+			piece.Src, piece.Span.Off = a, a.LineSpan((i+1)/2).Off
+		}
+		pieces = append(pieces, piece)
 	}
-	return diag.At(i.src, i.src.LineSpan(line/2)), true
+	return &link.Result{PTX: []byte(text), Lines: pieces.Map([]byte(text), nil)}
 }
 
 const merged = "// ptxlink\n\tadd.u32 %add, x__1, y;\n.version 9.0\nret;\n"
 
-var inA = input{&diag.Source{Name: "a.ptx", Text: []byte("\tadd.u32 %add, x, y;\nret;\n")}}
-
 // assemble assembles a module in one run.
-func assemble(ctx context.Context, o Options, text []byte, lines origin, log *diag.Log) ([]byte, error) {
+func assemble(ctx context.Context, o Options, r *link.Result, log *diag.Log) ([]byte, error) {
 	b := Build{Options: o, Mode: Whole, progress: &progress{}}
-	output, err := b.assemble(ctx, &link.Result{PTX: text}, lines, log)
+	output, err := b.assemble(ctx, r, log)
 	return output.Cubin, err
 }
 
@@ -62,7 +65,7 @@ func assembleFake(t *testing.T, script string, o Options) ([]byte, string, error
 		o.Arch = "sm_80"
 	}
 	var log diag.Log
-	cubin, err := assemble(t.Context(), o, []byte(merged), inA, &log)
+	cubin, err := assemble(t.Context(), o, inA(merged), &log)
 	var b strings.Builder
 	diag.Write(&b, log.Messages, diag.Style{})
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
@@ -213,13 +216,13 @@ func TestArguments(t *testing.T) {
 
 func TestRefusesBeforeRunning(t *testing.T) {
 	var log diag.Log
-	if _, err := assemble(t.Context(), Options{Path: "/bin/true"}, []byte(merged), inA, &log); err == nil {
+	if _, err := assemble(t.Context(), Options{Path: "/bin/true"}, inA(merged), &log); err == nil {
 		t.Error("no GPU was named, and no error")
 	}
-	if _, err := assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte(merged), inA, &log); err == nil || errors.Is(err, ErrRejected) {
+	if _, err := assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, inA(merged), &log); err == nil || errors.Is(err, ErrRejected) {
 		t.Errorf("a ptxas that is not there: %v", err)
 	}
-	_, err := assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte("a\x00b"), inA, &log)
+	_, err := assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, inA("a\x00b"), &log)
 	if !errors.Is(err, ErrRejected) || log.Errors() != 1 {
 		t.Errorf("a NUL: %v", err)
 	}
@@ -230,7 +233,7 @@ func TestCancel(t *testing.T) {
 	defer cancel()
 	var log diag.Log
 	start := time.Now()
-	_, err := assemble(ctx, Options{Path: fake(t, "exec sleep 20"), Arch: "sm_80"}, []byte(merged), inA, &log)
+	_, err := assemble(ctx, Options{Path: fake(t, "exec sleep 20"), Arch: "sm_80"}, inA(merged), &log)
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
@@ -392,7 +395,7 @@ func TestRealPtxas(t *testing.T) {
 				{"", "Missing .version directive"},
 			} {
 				var log diag.Log
-				cubin, err := assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte(test.ptx), (*link.LineMap)(nil), &log)
+				cubin, err := assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, &link.Result{PTX: []byte(test.ptx)}, &log)
 				var b strings.Builder
 				diag.Write(&b, log.Messages, diag.Style{})
 				if (test.want == "") != (cubin != nil && err == nil) || !strings.Contains(b.String(), test.want) {
@@ -403,7 +406,7 @@ func TestRealPtxas(t *testing.T) {
 				}
 			}
 			var log diag.Log
-			_, err := assemble(t.Context(), Options{Path: path, Arch: "compute_80"}, []byte(head), (*link.LineMap)(nil), &log)
+			_, err := assemble(t.Context(), Options{Path: path, Arch: "compute_80"}, &link.Result{PTX: []byte(head)}, &log)
 			if !errors.Is(err, ErrRejected) || !strings.Contains(log.Messages[len(log.Messages)-1].Help, "virtual architecture") {
 				t.Errorf("compute_80: %v, %v", err, log.Messages)
 			}
@@ -415,7 +418,7 @@ func TestRealPtxas(t *testing.T) {
 func TestRealPtxasCrash(t *testing.T) {
 	path := oracles.Require(t, "ptxas")
 	var log diag.Log
-	_, err := assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte("\ufeff.version 7.8\n.target sm_80\n"), (*link.LineMap)(nil), &log)
+	_, err := assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, &link.Result{PTX: []byte("\ufeff.version 7.8\n.target sm_80\n")}, &log)
 	if !errors.Is(err, ErrRejected) || log.Errors() == 0 {
 		t.Fatalf("%v, %v", err, log.Messages)
 	}
@@ -437,7 +440,7 @@ func TestCrashOnDWARF(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var log diag.Log
 	text := merged + ".section .debug_info { .b8 0 }\n"
-	if _, err := assemble(t.Context(), Options{Arch: "sm_80", Path: fake(t, "kill -SEGV $$")}, []byte(text), inA, &log); !errors.Is(err, ErrRejected) {
+	if _, err := assemble(t.Context(), Options{Arch: "sm_80", Path: fake(t, "kill -SEGV $$")}, inA(text), &log); !errors.Is(err, ErrRejected) {
 		t.Fatal(err)
 	}
 	if help := log.Messages[0].Help; !strings.HasSuffix(help, "; Options.StripDebug drops debug information, which it may have crashed on") {
