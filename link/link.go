@@ -175,6 +175,12 @@ func (o Options) Check() error {
 			return err
 		}
 	}
+	for _, name := range o.Wrap {
+		if !ptx.IsName("__wrap_" + name) {
+			return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q cannot be wrapped, because __wrap_%s is not a name in PTX", name, name)).
+				WithHelp(o.Spelling.With("--defsym", "%s lets uses of a name become uses of another one"))
+		}
+	}
 	for _, option := range o.named() {
 		for _, pattern := range option.Values {
 			if err := globs.Check(pattern); err != nil && !option.Names {
