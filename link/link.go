@@ -176,7 +176,7 @@ func (o Options) Check() error {
 		}
 	}
 	for _, name := range o.Wrap {
-		if !ptx.IsName("__wrap_" + name) {
+		if ptx.IsName(name) && !ptx.IsName("__wrap_"+name) {
 			return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q cannot be wrapped, because __wrap_%s is not a name in PTX", name, name)).
 				WithHelp(o.Spelling.With("--defsym", "%s lets uses of a name become uses of another one"))
 		}
