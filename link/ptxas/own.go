@@ -32,8 +32,9 @@ func NewTarget(l *dlink.Linked) Target {
 	return t
 }
 
-// changes are the warnings that the linked PTX differs from that of the inputs.
-var changes = []diag.ID{diag.Align, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped}
+// changes are the warnings that the linked PTX differs from that of the inputs, or does more than nvlink:
+// for DynamicShared it reserves no memory.
+var changes = []diag.ID{diag.Align, diag.DynamicShared, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped}
 
 // changesCode reports whether an option asks for other definitions than those of the inputs, or for
 // less than nvlink keeps of them.
@@ -48,7 +49,7 @@ func changesCode(o link.Options) bool {
 func own(l *dlink.Linked) (own Own) {
 	r, o := l.Result, l.Options
 	if i := slices.IndexFunc(r.Messages, func(m *link.Message) bool { return slices.Contains(changes, m.ID) }); i >= 0 {
-		own.Missing = "the linked PTX differs, says the warning " + string(r.Messages[i].ID)
+		own.Missing = "their code would differ, says the warning " + string(r.Messages[i].ID)
 		return own
 	}
 	separated, messages := l.Own()
