@@ -32,10 +32,10 @@ func (c *checker) object(name string, a, b side) {
 		return
 	}
 	if sizesAgree(x, y) {
-		if a.file != b.file && resolve.DynamicShared(x) && y.Defines() && a.file.Symbols[x.Name].Uses > 0 {
-			c.log.Warn(diag.DynamicShared, a.at(x.NameSpan), fmt.Sprintf("the launch does not size %s, as %s defines it with %d bytes", c.log.Name(name), b.file.Name, y.Size())).Of(name).
+		if a.file != b.file && resolve.DynamicShared(x) && y.Defines() && y.Size() > 0 && a.file.Symbols[x.Name].Uses > 0 {
+			c.log.Warn(diag.DynamicShared, a.at(x.NameSpan), fmt.Sprintf("%s is declared as dynamic shared memory here, but %s defines it with %d bytes", c.log.Name(name), b.file.Name, y.Size())).Of(name).
 				Note(b.at(y.NameSpan), b.note()).
-				WithHelp("rename one of the two, unless this declares that array")
+				WithHelp("rename one of the two, unless both are meant to be one array")
 		}
 		return
 	}

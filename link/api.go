@@ -208,7 +208,8 @@ func CheckArch(arch string, spelling diag.Spelling) error {
 // Result is the result of a link.
 type Result struct {
 	// PTX is the linked module. Lines that the linker writes end in LF; bodies keep
-	// the line endings of their input. To change it, replace it: Parse reads it as it was.
+	// the line endings of their input. Replace the slice to change it: Parse does not see
+	// bytes that were changed in place.
 	PTX []byte
 	// Lines maps a line of PTX to the input line it came from.
 	Lines *LineMap
@@ -256,7 +257,7 @@ type Result struct {
 	cubins    []Cubin // for the map
 	describer func() description
 	emitted   []byte         // PTX, unless the caller has replaced it
-	unchanged []ptx.Body     // bodies of emitted
+	known     []ptx.Body     // bodies of emitted
 	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 
 	program *program.Program // of a link with Options.Stream

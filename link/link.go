@@ -149,7 +149,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 			return nil, err
 		}
 		pass("emit", func() { r.PTX, r.Lines = p.Text() })
-		r.emitted, r.unchanged = r.PTX, p.Unchanged()
+		r.emitted, r.known = r.PTX, p.KnownBodies()
 		r.describer() // it then no longer needs the inputs
 	}
 	r.Passes = passes

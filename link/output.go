@@ -34,13 +34,13 @@ func (r *Result) Origins() (modules []string, lines []int) {
 	return modules, lines
 }
 
-// Parse reads PTX, which is the text of src. If nobody has replaced PTX since the link, it does not read the bodies
-// that the link has read and not changed (ptx.ParseWith).
+// Parse reads PTX, which is the text of src. It skips the bodies that the link has read and not changed, unless the
+// caller has replaced PTX; ptx.ParseWith says what it leaves out of them.
 func (r *Result) Parse(src *diag.Source) (*ptx.Module, *ptx.Error) {
 	if len(src.Text) == 0 || len(src.Text) != len(r.emitted) || &src.Text[0] != &r.emitted[0] {
 		return ptx.Parse(src)
 	}
-	return ptx.ParseWith(src, r.unchanged)
+	return ptx.ParseWith(src, r.known)
 }
 
 // Close unmaps the inputs of a link with Options.MapInputs. Afterwards only the field PTX

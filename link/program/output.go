@@ -26,9 +26,9 @@ func (p *Program) Text() ([]byte, *emit.LineMap) {
 	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
 }
 
-// Unchanged returns the bodies of the output for ptx.ParseWith: those of inputs and of the optimiser, and none
-// for a body that edits change. They do not keep the inputs in memory.
-func (p *Program) Unchanged() []ptx.Body {
+// KnownBodies returns the bodies of the output for ptx.ParseWith: those of inputs and of the optimiser, and none
+// for a body that edits change. They do not keep the texts of the inputs in memory.
+func (p *Program) KnownBodies() []ptx.Body {
 	list := make([]ptx.Body, len(p.Bodies))
 	kept := map[*ptx.Module]*ptx.Module{}
 	for i := range list {

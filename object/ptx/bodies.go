@@ -2,7 +2,7 @@ package ptx
 
 import "ptxlink/link/diag"
 
-// Body is the body of a function that was read before, in another text. The zero value is none.
+// Body is a function body that was read in another text. The zero Body stands for one that was not.
 type Body struct {
 	// Module has Names, Uses, Calls and Locs; the rest of it may be missing.
 	Module           *Module
@@ -10,15 +10,15 @@ type Body struct {
 	FirstUse, EndUse int32 // as in Decl
 }
 
-// ParseWith reads a module some of whose bodies were read before. bodies has one element for each body of the text,
-// in order: one that is equal to the byte and whose names mean the same, or none if the body must be read. Of those
-// that were read before, the module has only the uses, the lines, and the calls without their prototypes and types.
+// ParseWith is Parse for a module with bodies that were read in other texts, which it skips. bodies has an element for
+// each body of src, in order: the zero Body, or one with the same bytes, whose names mean the same. For a skipped body,
+// the module has only its uses, its lines, and its calls without prototypes and types.
 func ParseWith(src *diag.Source, bodies []Body) (*Module, *Error) {
 	return read(&Module{Src: src}, &parser{bodies: bodies, ids: map[*Module][]NameID{}})
 }
 
-// readBefore passes the next body if it was read before, and adds what that found.
-func (p *parser) readBefore() (body diag.Span, ok bool) {
+// skipKnown skips the next body if it was read before, and adds what was found in it then.
+func (p *parser) skipKnown() (body diag.Span, ok bool) {
 	if len(p.bodies) == 0 {
 		return body, false
 	}

@@ -170,7 +170,7 @@ type parser struct {
 	code    *codeBuilder // takes the code of one declaration, which was parsed before
 
 	bodies []Body               // of ParseWith: those to come
-	ids    map[*Module][]NameID // one more than the IDs that the names of their modules have here; 0 if none yet
+	ids    map[*Module][]NameID // of ParseWith: by ID in the other module, the ID in m plus 1; 0 if not looked up yet
 
 	// pct is set once a module-scope name starts with %; before that, registers are
 	// skipped without a lookup.
