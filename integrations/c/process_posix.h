@@ -31,14 +31,14 @@ static void start_owner(owner *o) { atomic_init(o, (long)getpid()); }
 static int owns(owner *o) { return atomic_load(o) == (long)getpid(); }
 
 /* Reports whether the caller, a child of the owner, is to reset the linker and then call own. Other
- * threads wait here until it has. */
+ * threads wait here until it has. Each round loads the owner once: another thread may call own
+ * between two loads, and would be reset. */
 static int inherited(owner *o)
 {
-	while (!owns(o)) {
-		long other = atomic_load(o);
+	long other;
+	while ((other = atomic_load(o)) != (long)getpid())
 		if (other != 0 && atomic_compare_exchange_strong(o, &other, 0))
 			return 1;
-	}
 	return 0;
 }
 
