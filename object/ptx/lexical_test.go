@@ -117,7 +117,7 @@ func (p lexicalPlace) with(c byte) string { return strings.ReplaceAll(p.text, "Â
 func TestLexical(t *testing.T) {
 	readers := map[string]func(*diag.Source) (*Module, *Error){
 		"reader":  Parse,
-		"lexer":   oldParse,
+		"tokens":  tokenByToken,
 		"outline": Outline,
 	}
 	for name, read := range readers {

@@ -133,7 +133,7 @@ func TestSectionCorpus(t *testing.T) {
 		if fault != nil {
 			t.Fatalf("%s: %v", path, fault)
 		}
-		sameAsOld(t, m.Src, m, nil)
+		sameWithTokens(t, m.Src, m, nil)
 		for _, s := range m.Sections {
 			if !s.complete {
 				t.Errorf("%s: %s is not complete", path, s.Name)
@@ -162,7 +162,7 @@ func FuzzSection(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		src := &diag.Source{Text: []byte(top + ".section .debug_x { " + body + " }")}
 		m, err := Parse(src)
-		if sameAsOld(t, src, m, err); err != nil {
+		if sameWithTokens(t, src, m, err); err != nil {
 			return
 		}
 		for _, s := range m.Sections {
