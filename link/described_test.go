@@ -60,7 +60,7 @@ func checkParsed(t *testing.T, r *link.Result) {
 	if invalid != nil || refused != nil {
 		t.Fatal(invalid, refused)
 	}
-	left := cmpopts.IgnoreFields(ptx.Module{}, "Locals", "LocalRegisters", "LocalRanges", "Reserved", "ReservedRanges", "ParamAddresses", "Prototypes", "TargetRanges", "Padded", "Indices")
+	left := cmpopts.IgnoreFields(ptx.Module{}, "Locals", "LocalRegisters", "LocalRanges", "Reserved", "ReservedRanges", "ParamAddresses", "Prototypes", "TargetRanges", "Padded", "Indices", "Undeclared")
 	if d := gocmp.Diff(whole, got, left, cmpopts.IgnoreFields(ptx.Call{}, "Proto", "Signature"), cmpopts.IgnoreUnexported(ptx.Module{}, ptx.Decl{}, ptx.Signature{}, ptx.Section{}, diag.Source{}), cmpopts.EquateEmpty()); d != "" {
 		t.Fatalf("(-whole +skipping)\n%s\n%s", d, r.PTX)
 	}

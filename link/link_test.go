@@ -236,7 +236,7 @@ func TestLineMap(t *testing.T) {
 func TestLineMapHeads(t *testing.T) {
 	r := mustLink(t, link.Options{Inputs: texts(
 		top+".extern .func f ();\n.visible .global .align 4 .b8 v[4];\n.visible .entry k ()\n{\n\tcall f;\n\tret;\n}\n",
-		top+".global .u64 p = v;\n.extern .global .b8 v[4];\n.visible .func f ()\n{\n\tst.global.u64 [p], 1;\n\tret;\n}\n.visible .func one () { ret; }\n",
+		top+".extern .global .b8 v[4];\n.global .u64 p = v;\n.visible .func f ()\n{\n\tst.global.u64 [p], 1;\n\tret;\n}\n.visible .func one () { ret; }\n",
 	), Localize: []string{"one"}, KeepUnused: true})
 	var got []string
 	for i, line := range strings.Split(string(r.PTX), "\n") {
@@ -248,7 +248,7 @@ func TestLineMapHeads(t *testing.T) {
 	want := []string{
 		"a.ptx:1 .version 7.8", "a.ptx:2 .target sm_75",
 		"b.ptx:6 .visible .func f ();", "b.ptx:11 .func one ();",
-		"a.ptx:5 .visible .global .align 4 .b8 v[4];", "b.ptx:4 .global .u64 p = v;",
+		"a.ptx:5 .visible .global .align 4 .b8 v[4];", "b.ptx:5 .global .u64 p = v;",
 		"a.ptx:6 .visible .entry k ()", "a.ptx:7 {", "a.ptx:8 \tcall f;", "a.ptx:9 \tret;", "a.ptx:10 }",
 		"b.ptx:6 .visible .func f ()", "b.ptx:7 {", "b.ptx:8 \tst.global.u64 [p], 1;", "b.ptx:9 \tret;", "b.ptx:10 }",
 		"b.ptx:11 .func one () { ret; }",

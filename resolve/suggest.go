@@ -239,12 +239,8 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 		m.WithHelp(export(local))
 		return
 	}
-	if place, directive := h.statement(s.Name); directive != "" {
-		m.Note(place, "this statement names it, but ptxlink does not know "+diag.Escape(directive))
-		if near := typo.Nearest(directives, directive); near != "" {
-			m.WithHelp("did you mean " + near + "?")
-			return
-		}
+	if h.unknownStatement(s.Name, m) {
+		return
 	}
 	static, in, same := h.hidden(wanted, kind)
 	if same {
@@ -427,6 +423,21 @@ func (h *hints) notRelocatable(name string, m *diag.Message) {
 // directives begin the statements that define and declare names.
 var directives = []string{".visible", ".extern", ".weak", ".common", ".func", ".entry", ".global", ".const", ".alias"}
 
+// unknownStatement adds the statement that names a symbol and that the parser does not know. It reports
+// whether its directive is probably misspelt.
+func (h *hints) unknownStatement(name string, m *diag.Message) bool {
+	place, directive := h.statement(name)
+	if directive == "" {
+		return false
+	}
+	m.Note(place, "this statement names it, but ptxlink does not know "+diag.Escape(directive))
+	near := typo.Nearest(directives, directive)
+	if near != "" {
+		m.WithHelp("did you mean " + near + "?")
+	}
+	return near != ""
+}
+
 // statement returns the place and the directive of a statement that the parser does not
 // know and that contains the name: such statements are copied and define nothing.
 func (h *hints) statement(name string) (place diag.Place, directive string) {
@@ -434,7 +445,7 @@ func (h *hints) statement(name string) (place diag.Place, directive string) {
 		h.statements = map[string]diag.Place{}
 		for _, f := range h.files {
 			for _, o := range f.Others {
-				words := strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;+=", r) })
+				words := words(f, o)
 				for _, word := range words[1:] {
 					if h.statements[word].Source == nil {
 						h.statements[word] = f.At(diag.Span{Off: o.Span.Off, Len: int32(len(words[0]))})
@@ -447,6 +458,11 @@ func (h *hints) statement(name string) (place diag.Place, directive string) {
 		directive = place.Source.String(place.Span)
 	}
 	return place, directive
+}
+
+// words returns the words of a statement that the parser does not know.
+func words(f *object.File, o ptx.Other) []string {
+	return strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;:+=\"", r) })
 }
 
 // orAdd is the usual help for an undefined symbol, behind other help.

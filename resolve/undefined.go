@@ -45,6 +45,7 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 		s.Open = s.Open || t.options.WarnUndefined
 	}
 	h.several()
+	t.undeclared(h, log)
 	for i, f := range t.Files {
 		for n, s := range f.Symbols {
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
@@ -72,14 +73,19 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 	if word := first.file.Src.String(first.span); t.options.Redirect[word] == s.Name {
 		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of %s or %s", log.Name(word), log.Name(s.Name), log.Option("--wrap"), log.Option("--defsym")))
 	}
-	for i, u := range uses[1:] {
+	noteUses(uses[1:], m, log)
+	h.suggest(s, t.decl(s.Mentions[0]).Kind, m)
+}
+
+// noteUses adds the uses of a name after the first.
+func noteUses(uses []usePlace, m *diag.Message, log *diag.Log) {
+	for i, u := range uses {
 		if i == maxUses-1 {
-			m.Note(diag.Place{}, andMore(uses[maxUses:], log))
+			m.Note(diag.Place{}, andMore(uses[i:], log))
 			break
 		}
 		m.Note(u.file.At(u.span), "also used here"+inside(", in ", u, log))
 	}
-	h.suggest(s, t.decl(s.Mentions[0]).Kind, m)
 }
 
 // Suggest returns a function that adds suggestions to a message about an undefined name that only cubins need.

@@ -70,6 +70,7 @@ const (
 	ThinArchive         ID = "thin-archive"
 	Tool                ID = "tool"
 	TypeLayout          ID = "type-layout"
+	UndeclaredName      ID = "undeclared-name"
 	UndefinedLocal      ID = "undefined-local"
 	UndefinedSymbol     ID = "undefined-symbol"
 	Usage               ID = "usage"

@@ -61,6 +61,9 @@ func (s *state) findUnfit(f *function) string {
 	if slices.ContainsFunc(c.TargetRanges, func(r ptx.TargetRange) bool { return slices.Contains(r.Targets, ptx.NoReference) }) {
 		return "a branch target that is not defined"
 	}
+	if name := c.Undeclared(); name != "" { // the caller may declare it
+		return name + " is not declared in it"
+	}
 	for _, l := range c.Locals {
 		switch l.Type.Space {
 		case "", ".reg", ".param", ".local":

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/hashed"
 	"ptxlink/link/diag"
 )
 
@@ -19,22 +19,21 @@ func (p *parser) use(span diag.Span) bool {
 	if len(name) == 0 || name[0] == '%' && !p.pct {
 		return false // a register
 	}
-	return p.useName(span.Off, name)
+	return p.useName(span, name)
 }
 
-func (p *parser) useName(off int32, name []byte) bool {
-	id, ok := p.m.moduleName(name)
-	if !ok {
-		if label := len(name) > 2 && name[0] == '$' && name[1] == 'L' && (name[2] == '_' || class[name[2]] == cDigit); p.gcc && !label && p.find(name) < 0 {
-			lazy.Put(&p.early, string(name), true)
-		}
+func (p *parser) useName(at diag.Span, name []byte) bool {
+	hash := hashed.Bytes(name)
+	id, ok := p.m.moduleName(hash, name)
+	if p.find(hash, name) >= 0 {
 		return false
 	}
-	if p.find(name) >= 0 {
+	if !ok {
+		p.undeclared(at, hash, name)
 		return false
 	}
 	p.m.Padded = p.m.Padded || len(name) != len(p.m.Names[id])
-	p.m.Uses = append(p.m.Uses, Use{off, id})
+	p.m.Uses = append(p.m.Uses, Use{at.Off, id})
 	return true
 }
 
@@ -48,7 +47,7 @@ func (p *parser) useList(token int32, base diag.Span, count int64) {
 	for k := range count {
 		name := strconv.AppendInt(slices.Clip(p.bytes(base)), k, 10)
 		if p.code == nil {
-			p.useName(base.Off, name)
+			p.useName(base, name)
 			continue
 		}
 		at := forward{token, int32(len(p.code.TargetRanges)), int32(k)}
@@ -116,7 +115,8 @@ func (p *parser) call(op int32) {
 		}
 	}
 	if parts.proto.End > 0 {
-		if i := p.find(p.bytes(p.tokens[parts.proto.First].Span())); i >= 0 && p.locals[i].Kind == ProtoLabel {
+		name := p.bytes(p.tokens[parts.proto.First].Span())
+		if i := p.find(hashed.Bytes(name), name); i >= 0 && p.locals[i].Kind == ProtoLabel {
 			c.Proto = p.locals[i].Proto
 		}
 	}
@@ -146,7 +146,7 @@ func (p *parser) operandTypes(types []Type, o Operand) []Type {
 // operandType returns the type of a call's operand: that of an object in .param, or
 // else none.
 func (s *scopes) operandType(name []byte) Type {
-	if i := s.find(name); i >= 0 && s.locals[i].Type.Space == ".param" {
+	if i := s.find(hashed.Bytes(name), name); i >= 0 && s.locals[i].Type.Space == ".param" {
 		return s.locals[i].Type.Type
 	}
 	return Type{}

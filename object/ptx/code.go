@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"ptxlink/internal/hashed"
 	"ptxlink/link/diag"
 )
 
@@ -419,12 +420,13 @@ func (b *codeBuilder) entered(i int32) {
 // around the name is meant if nothing else is visible, or only a label farther out.
 func (b *codeBuilder) resolve(name []byte, at forward) Reference {
 	ref := NoReference
-	if i := b.find(name); i >= 0 {
+	hash := hashed.Bytes(name)
+	if i := b.find(hash, name); i >= 0 {
 		ref = localReference(i)
 		if b.locals[i].Kind < CodeLabel {
 			return ref
 		}
-	} else if id, ok := b.m.moduleName(name); ok && id < b.known {
+	} else if id, ok := b.m.moduleName(hash, name); ok && id < b.known {
 		return moduleReference(id)
 	}
 	b.pending[string(name)] = append(b.pending[string(name)], at)

@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +13,8 @@ import (
 //
 //  1. The statements hold every token of the text, in order, and nothing else.
 //  2. A name refers to a module-scope declaration exactly where Module.Uses has it.
-//  3. PlainPlaces finds the same places for a local, or gives up.
+//  3. UndeclaredRegisters has the names in instructions, initial values and lists of targets that refer to nothing.
+//  4. PlainPlaces finds the same places for a local, or gives up.
 func codeLaws(t *testing.T, m *Module, d *Decl) {
 	t.Helper()
 	c := m.Code(d)
@@ -77,6 +79,34 @@ func codeLaws(t *testing.T, m *Module, d *Decl) {
 	}
 	if d := cmp.Diff(used, found); d != "" {
 		t.Fatalf("uses by the walk (-) and by the reader (+):\n%s", d)
+	}
+	var undeclared []Span
+	read := []string{".reg", ".local", ".shared", ".param", ".global", ".const", ".tex", ".sreg", ".branchtargets", ".calltargets"}
+	for _, st := range c.Statements {
+		unread := st.Kind == Directive && d.HasBody && !slices.Contains(read, c.Opcode(st))
+		for i := st.First; i < st.End && !unread; i++ {
+			name := string(c.Text(c.Tokens[i]))
+			if c.Tokens[i].Kind == Ident && c.Tokens[i].Role() == Refers && c.Reference(int(i)) == NoReference && !m.predefined([]byte(name)) {
+				undeclared = append(undeclared, c.Tokens[i].Span())
+			}
+		}
+	}
+	for _, list := range c.TargetRanges {
+		for _, r := range list.Targets {
+			if r == NoReference {
+				undeclared = append(undeclared, list.Base)
+			}
+		}
+	}
+	slices.SortFunc(undeclared, func(a, b Span) int { return int(a.Off - b.Off) })
+	var noted []Span
+	for _, u := range m.UndeclaredRegisters() {
+		if u.Off >= span.Off && u.Off < span.End() {
+			noted = append(noted, u.Span)
+		}
+	}
+	if d := cmp.Diff(undeclared, noted); d != "" {
+		t.Fatalf("undeclared names by the reader (-) and by the walk (+):\n%s", d)
 	}
 	if d.HasBody {
 		plainPlaces(t, m, d, c)

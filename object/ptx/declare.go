@@ -219,6 +219,7 @@ func (p *parser) declarator(d *Decl) {
 	}
 	d.Declared = p.from(d.NameSpan.Off)
 	d.EndUse = int32(len(p.m.Uses))
+	p.settle()
 	p.declare(d)
 }
 

@@ -51,6 +51,9 @@ type Module struct {
 	Calls      []Call      // in order
 	Prototypes []Prototype // .callprototype, in order
 
+	// Undeclared are the uses of names that nothing declares before them, in order. ptxas refuses them.
+	Undeclared []Undeclared
+
 	// Locals are the names of labels, parameters and objects that functions
 	// declare, LocalRegisters those of registers, and LocalRanges the ranges of
 	// both, in order and without names that start with %. ptxas may confuse such a
@@ -88,8 +91,8 @@ func (m *Module) declared() NameID {
 }
 
 // moduleName finds a module-scope name as code spells it.
-func (m *Module) moduleName(name []byte) (NameID, bool) {
-	if id, ok := m.find(name); ok {
+func (m *Module) moduleName(hash uint64, name []byte) (NameID, bool) {
+	if id, ok := m.find(hash, name); ok {
 		return id, true
 	}
 	if m.around != nil {

@@ -17,8 +17,8 @@ type nameTable struct {
 // NameHash returns hashed.String of the name with an ID.
 func (m *Module) NameHash(id NameID) uint64 { return m.table.Hash(int32(id)) }
 
-func (m *Module) find(name []byte) (NameID, bool) {
-	id := m.table.Find(hashed.Bytes(name), func(n int32) bool { return m.Names[n] == string(name) })
+func (m *Module) find(hash uint64, name []byte) (NameID, bool) {
+	id := m.table.Find(hash, func(n int32) bool { return m.Names[n] == string(name) })
 	return NameID(id), id >= 0
 }
 

@@ -19,21 +19,26 @@ import (
 // and leaves it to its assembler to reorder them. Such a module is read again, with the
 // names of all of it.
 func Parse(src *diag.Source) (*Module, *Error) {
-	p := &parser{gcc: bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE"))}
-	m, err := read(&Module{Src: src}, p)
-	if err != nil || !slices.ContainsFunc(m.Names, func(name string) bool { return p.early[name] }) {
+	m, err := read(&Module{Src: src}, &parser{})
+	late := func(use Undeclared) bool { _, ok := m.Lookup(src.String(use.Span)); return ok }
+	if err != nil || !byGCC(src) || !slices.ContainsFunc(m.Undeclared, late) {
 		return m, err
 	}
-	again := &Module{Src: src, around: func(name []byte) (string, bool) {
-		id, ok := m.find(name)
-		if !ok {
-			return "", false
-		}
-		return m.Names[id], true
-	}}
-	again, err = read(again, &parser{pct: m.percent})
-	again.around = nil
-	return again, err
+	m, err = read(&Module{Src: src, around: m.anywhere}, &parser{pct: m.percent})
+	m.around = nil
+	return m, err
+}
+
+// byGCC reports whether gcc may have written a module.
+func byGCC(src *diag.Source) bool { return bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE")) }
+
+// anywhere is Scope.Declared with all names of a module.
+func (m *Module) anywhere(name []byte) (string, bool) {
+	id, ok := m.find(hashed.Bytes(name), name)
+	if !ok {
+		return "", false
+	}
+	return m.Names[id], true
 }
 
 func read(m *Module, p *parser) (*Module, *Error) {
@@ -63,6 +68,7 @@ func (p *parser) read(m *Module, statements func()) {
 	p.m = m
 	s := scratches.Get().(*scratch)
 	p.scratch = s
+	p.forget()
 	m.Names, m.Decls, m.Uses, m.Locs, m.Calls, m.Locals = s.names[:0], s.decls[:0], s.uses[:0], s.locs[:0], s.calls[:0], s.localNames[:0]
 	p.begin(m.Src.Text)
 	statements()
@@ -84,7 +90,10 @@ func (p *parser) begin(text []byte) {
 // scratch is what reading a module needs meanwhile; the next module uses it again.
 type scratch struct {
 	scopes
-	begun     []int       // number of locals visible when each block began
+	begun     []begun
+	unknown   []unknownUse // of the body being read, as labels and blocks
+	labels    []blockLabel
+	blocks    []block
 	declared  []LocalDecl // by the statement being read
 	paramList []Param     // of the function being read
 	// Of the call being read:
@@ -129,6 +138,7 @@ func (m *Module) clip() {
 	m.Target, m.Files, m.Pragmas, m.Aliases, m.Others = slices.Clip(m.Target), slices.Clip(m.Files), slices.Clip(m.Pragmas), slices.Clip(m.Aliases), slices.Clip(m.Others)
 	m.Sections, m.SectionEnds, m.Indices, m.Prototypes = slices.Clip(m.Sections), slices.Clip(m.SectionEnds), slices.Clip(m.Indices), slices.Clip(m.Prototypes)
 	m.LocalRegisters, m.LocalRanges, m.TargetRanges = slices.Clip(m.LocalRegisters), slices.Clip(m.LocalRanges), slices.Clip(m.TargetRanges)
+	m.Undeclared = slices.Clip(m.Undeclared)
 	m.Reserved, m.ReservedRanges = slices.Clip(m.Reserved), slices.Clip(m.ReservedRanges)
 	for i := range m.Decls {
 		m.Decls[i].Attrs = slices.Clip(m.Decls[i].Attrs)
@@ -160,6 +170,12 @@ func doubled[T any](list []T) []T {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
+// begun is an open block: the number of locals that were visible when it began, and its number.
+type begun struct {
+	visible int
+	block   int32
+}
+
 type parser struct {
 	cursor
 	m *Module
@@ -177,11 +193,6 @@ type parser struct {
 	pct bool
 	// in is the declaration being parsed, -1 outside.
 	in int32
-	// gcc is set if gcc may have written the module. early then holds the names, other than
-	// labels, that are used before anything declares them.
-	gcc   bool
-	early map[string]bool
-
 	*scratch
 	ranged int64           // variables of all ranges so far
 	linked map[NameID]bool // variables with linkage so far; nil before the first range
@@ -209,9 +220,10 @@ func (p *parser) moduleName() (NameID, diag.Span) {
 }
 
 func (p *parser) named(s []byte) NameID {
-	id, ok := p.m.find(s)
+	hash := hashed.Bytes(s)
+	id, ok := p.m.find(hash, s)
 	if !ok {
-		id = p.m.addName(hashed.Bytes(s), s)
+		id = p.m.addName(hash, s)
 		p.pct = p.pct || s[0] == '%'
 	}
 	return id

@@ -61,7 +61,7 @@ type scopes struct {
 // hides reports whether a register with a % in its name hides an object in .param, so
 // that a call that passes the register would seem to pass the object.
 func (s *scopes) hides(name []byte, isRange bool) bool {
-	return s.percent&secondByte(name) != 0 && (isRange || s.find(name) >= 0)
+	return s.percent&secondByte(name) != 0 && (isRange || s.find(hashed.Bytes(name), name) >= 0)
 }
 
 // secondByte returns the bit in percent of a name.
@@ -145,11 +145,10 @@ func (s *scopes) leave(n int) {
 	}
 }
 
-// find returns the index of the visible local that a name refers to, or -1.
-func (s *scopes) find(name []byte) int32 {
+// find returns the index of the visible local that a name with this hash refers to, or -1.
+func (s *scopes) find(hash uint64, name []byte) int32 {
 	single := int32(-1)
 	if s.names.size > 0 {
-		hash := hashed.Bytes(name)
 		for i := *s.names.head(hash) - 1; i >= 0; i = s.locals[i].outer {
 			if l := &s.locals[i]; l.hash == hash && bytes.Equal(s.nameOf(i), name) {
 				single = i
@@ -161,7 +160,7 @@ func (s *scopes) find(name []byte) int32 {
 		return single
 	}
 	base, number := splitNumber(name)
-	hash := hashed.Bytes(base)
+	hash = hashed.Bytes(base)
 	for i := *s.ranges.head(hash) - 1; i >= 0; i = s.locals[i].outer {
 		if l := &s.locals[i]; l.hash == hash && number < l.Count && bytes.Equal(s.nameOf(i), base) {
 			return max(single, i) // the later of two visible ones is the inner one

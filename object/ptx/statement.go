@@ -3,6 +3,7 @@ package ptx
 import (
 	"bytes"
 
+	"ptxlink/internal/hashed"
 	"ptxlink/link/diag"
 )
 
@@ -22,6 +23,7 @@ func (p *parser) body(d *Decl, params []Param) (span diag.Span, ok bool) {
 	for p.codeStatement() {
 	}
 	p.leave(0)
+	p.settle()
 	return p.from(from), p.done
 }
 
@@ -29,6 +31,7 @@ func (p *parser) body(d *Decl, params []Param) (span diag.Span, ok bool) {
 func (p *parser) open(d *Decl, params []Param) {
 	p.done, p.begun, p.label, p.known, p.inFunc = false, p.begun[:0], -1, d.known, d.Kind == Func
 	p.scopes.reset(p.text)
+	p.forget()
 	for i := range params {
 		p.enter(LocalDecl{Kind: Parameter, Name: params[i].NameSpan, Count: -1, Type: params[i].TypeAt, token: -1})
 	}
@@ -61,11 +64,14 @@ func (p *parser) codeStatement() bool {
 		p.paramAddress(from, op)
 	case c == '{':
 		p.st.Kind = Open
-		p.begun = append(p.begun, len(p.visible))
+		p.begun = append(p.begun, begun{len(p.visible), int32(len(p.blocks))})
+		p.blocks = append(p.blocks, block{from: int32(p.at)})
 		p.accept(c)
 	case c == '}':
 		p.st.Kind = Close
-		p.leave(p.begun[len(p.begun)-1])
+		last := p.begun[len(p.begun)-1]
+		p.leave(last.visible)
+		p.blocks[last.block].to = int32(p.at)
 		p.begun = p.begun[:len(p.begun)-1]
 		p.done = len(p.begun) == 0
 		p.accept(c)
@@ -95,7 +101,8 @@ func (p *parser) paramAddress(from, op int) {
 	if c := class[operand[0]]; c != cLetter && c != cSigil || operand[0] == '%' && p.percent == 0 {
 		return
 	}
-	if i := p.find(operand[:nameEnd(operand, 1)]); i >= 0 && p.locals[i].Kind == Parameter && p.locals[i].Type.Space == ".param" {
+	operand = operand[:nameEnd(operand, 1)]
+	if i := p.find(hashed.Bytes(operand), operand); i >= 0 && p.locals[i].Kind == Parameter && p.locals[i].Type.Space == ".param" {
 		p.m.ParamAddresses = append(p.m.ParamAddresses, ParamAddress{Guard: span(from, op), Register: span(register, register+comma), End: int32(p.last)})
 	}
 }
@@ -129,7 +136,7 @@ func (p *parser) instruction(guarded bool) {
 // Otherwise it returns false, and does nothing.
 func (p *parser) plainInstruction() bool {
 	text, from := p.text, p.at
-	uses, depth := len(p.m.Uses), 0
+	uses, unknown, depth := len(p.m.Uses), len(p.unknown), 0
 	for at := from + 1; ; {
 		if at = p.events.next(text, at); at >= len(text) || text[at-1] == '.' {
 			break
@@ -172,7 +179,7 @@ func (p *parser) plainInstruction() bool {
 		}
 		break
 	}
-	p.m.Uses = p.m.Uses[:uses]
+	p.m.Uses, p.unknown = p.m.Uses[:uses], p.unknown[:unknown]
 	return false
 }
 
@@ -275,9 +282,11 @@ func (p *parser) directive() {
 	case ".version", ".target", ".address_size", ".func", ".entry", ".visible", ".extern", ".weak", ".common", ".section", ".alias":
 		p.errorAt(word.Span(), "a '}' is missing before it", "%s inside a function body", w)
 	default: // .pragma, and statements of later ISA versions
+		unknown := len(p.unknown)
 		p.pass(word)
 		p.st.Operands, p.braces = int32(len(p.tokens)), 0
 		p.operands()
+		p.unknown = p.unknown[:unknown] // words of the directive may look like names
 	}
 	if p.braced {
 		p.balanced(word.Off)
@@ -408,11 +417,13 @@ func (p *parser) enterLocal(l *LocalDecl) {
 	}
 	p.local(l)
 	name := p.bytes(l.Name)
-	if name[0] == '%' && !p.pct && l.Kind != ProtoLabel && l.Type.Space != ".param" && !p.hides(name, l.Count >= 0) {
+	if name[0] == '%' && !p.pct && l.Kind < CodeLabel && l.Type.Space != ".param" && !p.hides(name, l.Count >= 0) {
 		return
 	}
-	if l.Kind == CodeLabel {
-		if _, ok := p.m.moduleName(name); !ok {
+	if l.Kind >= CodeLabel {
+		hash := hashed.Bytes(name)
+		p.labels = append(p.labels, blockLabel{hash, p.begun[len(p.begun)-1].block})
+		if _, ok := p.m.moduleName(hash, name); !ok && l.Kind == CodeLabel {
 			return // it hides nothing
 		}
 	}

@@ -1,0 +1,141 @@
+package ptx
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ptxlink/link/diag"
+)
+
+// A name must be declared before it is used, at module scope or in a block around the use. ptxas
+// refuses all others except labels, which may follow in a block around the use
+// (testdata/script/undeclared_name.txtar). In a linked module such a name would refer to whatever
+// another module declares under it. Registers are looked up only where a name at module scope starts
+// with %, as none else can hide the mistake from ptxas: a look-up of each takes a sixth of the time of
+// Parse.
+
+// Undeclared is the use of a name that nothing declares before it.
+type Undeclared struct {
+	diag.Span
+	In int32 // the declaration around it
+}
+
+// Percent reports whether the module has a name at module scope that starts with %, as registers do.
+func (m *Module) Percent() bool { return m.percent }
+
+// UndeclaredRegisters returns Undeclared with the registers among them. It reads the text again.
+func (m *Module) UndeclaredRegisters() []Undeclared {
+	again := &Module{Src: m.Src}
+	if byGCC(m.Src) {
+		again.around = m.anywhere
+	}
+	again, _ = read(again, &parser{pct: true})
+	return again.Undeclared
+}
+
+// unknownUse is the use of a name that nothing before it declares: the name of a label that follows,
+// or of nothing.
+type unknownUse struct {
+	hash uint64
+	span diag.Span
+}
+
+// blockLabel is a label and the number of its block.
+type blockLabel struct {
+	hash  uint64
+	block int32
+}
+
+// block is a block of the body being read, with its braces.
+type block struct{ from, to int32 }
+
+// undeclared notes the use of a name that is neither one of the module nor, so far, of the body.
+func (p *parser) undeclared(at diag.Span, hash uint64, name []byte) {
+	if p.in >= 0 && !p.m.predefined(name) {
+		p.unknown = append(p.unknown, unknownUse{hash, at})
+	}
+}
+
+// predefined reports whether a name needs no declaration: the sink _, the constant WARP_SZ, a special
+// register, or a function that OptiX defines while it compiles the module. Later versions of PTX may have
+// more special registers.
+func (m *Module) predefined(name []byte) bool {
+	if name[0] != '%' {
+		return len(name) == 1 && name[0] == '_' || string(name) == "WARP_SZ" || bytes.HasPrefix(name, []byte("_optix_"))
+	}
+	return newestVersion.Less(m.Version) || specialRegisters()[string(name)]
+}
+
+// newestVersion is the newest version of PTX of which specialRegisters has all, as TestSpecialRegisters asks
+// ptxas.
+var newestVersion = Version{9, 5}
+
+var specialRegisters = sync.OnceValue(func() map[string]bool {
+	known := map[string]bool{}
+	for _, name := range strings.Fields(`%tid %ntid %laneid %warpid %nwarpid %ctaid %nctaid %smid %nsmid %gridid %is_explicit_cluster %clusterid %nclusterid
+		%cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt
+		%clock %clock_hi %clock64 %globaltimer %globaltimer_lo %globaltimer_hi %total_smem_size %aggr_smem_size %dynamic_smem_size %current_graph_exec
+		%reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap %reserved_smem_offset_0 %reserved_smem_offset_1
+		%locality_domain_id %locality_domain_supplemental_sm %perctamemoryoffset %perctamemorysize`) {
+		known[name] = true
+	}
+	for i := range 32 {
+		n := strconv.Itoa(i)
+		known["%envreg"+n] = true
+		if i < 8 {
+			known["%pm"+n], known["%pm"+n+"_64"] = true, true
+		}
+	}
+	return known
+})
+
+// Undeclared returns the spelling of a name in the instructions that nothing declares, or "". A later version of PTX may
+// define it.
+func (c *Code) Undeclared() string {
+	for _, st := range c.Statements {
+		for i := st.First; i < st.End && st.Kind == Instruction; i++ {
+			if t := c.Tokens[i]; t.Kind == Ident && t.Role() == Refers && c.refs[i] == NoReference && !c.Module.predefined(c.Text(t)) {
+				return string(c.Text(t))
+			}
+		}
+	}
+	return ""
+}
+
+// settle adds the names that no label of the body declares to Module.Undeclared.
+func (p *parser) settle() {
+	if len(p.unknown) > 0 {
+		slices.SortFunc(p.unknown, func(a, b unknownUse) int {
+			return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.span.Off, b.span.Off))
+		})
+		slices.SortFunc(p.labels, func(a, b blockLabel) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.block, b.block)) })
+		labels, found := p.labels, len(p.m.Undeclared)
+		hash, end := uint64(0), int32(0) // blocks nest, so one of those with the label that began before a use holds it if the last to end does
+		for _, u := range p.unknown {
+			for len(labels) > 0 && labels[0].hash < u.hash {
+				labels = labels[1:]
+			}
+			if u.hash != hash {
+				hash, end = u.hash, 0
+			}
+			for len(labels) > 0 && labels[0].hash == u.hash && p.blocks[labels[0].block].from < u.span.Off {
+				end = max(end, p.blocks[labels[0].block].to)
+				labels = labels[1:]
+			}
+			if u.span.Off > end {
+				p.m.Undeclared = append(p.m.Undeclared, Undeclared{u.span, p.in})
+			}
+		}
+		slices.SortFunc(p.m.Undeclared[found:], func(a, b Undeclared) int { return cmp.Compare(a.Off, b.Off) })
+	}
+	p.forget()
+}
+
+// forget prepares for another body.
+func (p *parser) forget() {
+	p.unknown, p.labels, p.blocks = p.unknown[:0], p.labels[:0], p.blocks[:0]
+}

@@ -1,0 +1,93 @@
+package resolve
+
+import (
+	"slices"
+
+	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
+	"ptxlink/object"
+)
+
+// undeclared reports the names that a module uses and does not declare before. ptxas refuses such a
+// module. In the linked module, the name would refer to whatever another module declares under it,
+// even if that is private to the other module (testdata/script/undeclared_name.txtar).
+func (t *Table) undeclared(h *hints, log *diag.Log) {
+	percent := slices.ContainsFunc(t.Files, func(f *object.File) bool { return f.Percent() })
+	for _, f := range t.Files {
+		list := f.Undeclared
+		if percent || f.HandWritten() { // compilers declare all registers, and ptxas refuses others
+			list = f.UndeclaredRegisters()
+		}
+		if len(list) == 0 {
+			continue
+		}
+		unknown := map[string]string{} // words in statements that the parser does not know, such as .metadata_section, with the directive
+		for _, o := range f.Others {
+			words := words(f, o)
+			for _, word := range words {
+				unknown[word] = words[0]
+			}
+		}
+		var names []string
+		uses := map[string][]usePlace{}
+		for _, u := range list {
+			name := f.Src.String(u.Span)
+			if directive := unknown[name]; directive != "" && typo.Nearest(directives, directive) == "" {
+				continue // it may declare the name
+			}
+			if uses[name] == nil {
+				names = append(names, name)
+			}
+			uses[name] = append(uses[name], usePlace{f, u.Span, &f.Decls[u.In]})
+		}
+		for _, name := range names {
+			first := uses[name][0]
+			m := log.Error(diag.UndeclaredName, f.At(first.span), log.Name(name)+" is not declared before it is used"+inside(" in ", first, log)).Of(name)
+			noteUses(uses[name][1:], m, log)
+			h.declaration(first, name, m)
+		}
+	}
+}
+
+// declaration adds the declaration that a module lacks.
+func (h *hints) declaration(use usePlace, name string, m *diag.Message) {
+	f := use.file
+	if id, ok := f.Lookup(name); ok && f.DeclOf(id) != nil {
+		d := f.DeclOf(id)
+		m.Note(f.At(d.NameSpan), "declared here")
+		if m.WithHelp("move this declaration before its first use"); d.HasBody {
+			m.WithHelp("declare it before its first use: " + diag.Escape(d.Linkage.Word()+f.Declaration(d, name)) + ";")
+		}
+		return
+	}
+	h.gather()
+	if h.unknownStatement(name, m) {
+		return
+	}
+	if at, ok := h.named[name]; ok {
+		other := h.list[at]
+		m.Note(other.place(), "another module defines it here")
+		m.WithHelp("declare it in " + f.Name)
+		if d := other.file.DeclOf(other.name); d != nil {
+			m.WithHelp("if this definition is meant, declare it in " + f.Name + ": .extern " + diag.Escape(other.file.Declaration(d, name)) + ";")
+		}
+		if !other.file.Symbols[other.name].Exported() {
+			m.WithHelp(m.Help + " and make the definition .visible")
+		}
+		return
+	}
+	names := f.Names
+	if code := f.Code(use.in); code != nil {
+		for _, l := range code.Locals {
+			names = append(names, f.Src.String(l.Name))
+		}
+	}
+	if near := typo.Nearest(names, name); near != "" {
+		m.WithHelp("did you mean " + near + "?")
+		return
+	}
+	m.WithHelp("declare it at the top of the module, with .extern if another module or the driver defines it")
+	if name[0] == '%' {
+		m.WithHelp("declare the register at the start of the function, as in .reg .b32 " + name + ";")
+	}
+}
