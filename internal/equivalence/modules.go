@@ -70,7 +70,7 @@ func (g *moduleGenerator) pick(list ...string) string        { return list[g.Int
 func generateModules(seed uint64) moduleSet {
 	g := &moduleGenerator{Rand: rand.New(rand.NewPCG(seed, 11)), kinds: map[string]bool{}}
 	g.modules = 1 + g.IntN(3) // one: what its parts mean
-	for _, kind := range []string{"index", "weak", "literals", "aggregate", "pointers", "registers", "options"} {
+	for _, kind := range []string{"index", "weak", "literals", "aggregate", "pointers", "registers", "options", "statics"} {
 		g.kinds[kind] = g.chance(50)
 	}
 	for i := range 3 + g.IntN(3) {
@@ -133,6 +133,9 @@ func (g *moduleGenerator) module() {
 		items = append(items, func() { g.function(fmt.Sprintf(".visible "+single, fmt.Sprintf("m%d_f%d", g.m, k)), g.uses(4)) })
 	}
 	items = append(items, g.weak, g.literals, g.aggregate, g.pointers, g.entry)
+	if g.kinds["statics"] {
+		items = append(items, g.statics, func() { g.user("put", 0) }, func() { g.user("see", 1) })
+	}
 	g.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
 	for _, item := range items {
 		item()
@@ -376,6 +379,39 @@ func (g *moduleGenerator) pointers() {
 	g.printf("\t{\n\t.param .b32 a, q;\n\tst.param.b32 [a], i;\nP:\t.callprototype (.param .b32 _) _ (.param .b32 _);\n\tcall (q), f, (a), P;\n\tld.param.b32 r, [q];\n\t}\n\tret;\n}\n")
 }
 
+// statics defines a function with objects of its own, and another one that calls it. With i = 0, count
+// changes the objects; with 1, it returns what they hold.
+func (g *moduleGenerator) statics() {
+	g.printf(single+"\n{\n\t.global .align 4 .u32 total = %d;\n\t.const .align 4 .u32 step[2] = {3, %d};\n\t.shared .align 4 .u32 last[3];\n\t.local .align 4 .u32 mine;\n\t.reg .b32 %%acc;\n", "count", g.IntN(9), g.IntN(9))
+	g.registers()
+	g.printf("\tld.param.b32 %%v1, [i];\n\tmov.u32 %%v2, %%tid.x;\n\tmov.u32 %%v3, last;\n\tmad.lo.u32 %%v3, %%v2, 4, %%v3;\n\tsetp.ne.u32 %%p1, %%v1, 0;\n\t@%%p1 bra LOOK;\n")
+	g.printf("\tld.const.u32 %%v4, [step+%d];\n\tatom.global.add.u32 %%v5, [total], %%v4;\n\tst.shared.u32 [%%v3], %%v4;\n\tst.param.b32 [r], 1;\n\tret;\n", 4*g.IntN(2))
+	g.printf("LOOK:\n\tst.local.u32 [mine], %%v2;\n\tld.global.u32 %%acc, [total];\n\tld.local.u32 %%v1, [mine];\n")
+	g.mix("%v1")
+	g.printf("\tld.shared.u32 %%v1, [%%v3];\n")
+	g.mix("%v1")
+	g.printf("\tst.param.b32 [r], %%acc;\n\tret;\n}\n")
+	g.function(fmt.Sprintf(single, "through_count"), func() {
+		g.printf("\t{\n\t.param .b32 a, q;\n\tst.param.b32 [a], %%acc;\n\tcall (q), count, (a);\n\tld.param.b32 %%acc, [q];\n\t}\n")
+	})
+}
+
+// user writes a kernel that changes the objects of count and then, directly or through another function,
+// stores what they hold. At the first launch that is what the kernel has put there.
+func (g *moduleGenerator) user(name string, i int) {
+	g.printf(".visible .entry m%d_%s(.param .u64 out)\n{\n\t.reg .b32 %%acc;\n\t.reg .b64 %%out;\n", g.m, name)
+	g.registers()
+	g.printf("\tld.param.u64 %%out, [out];\n")
+	for n, f := range []string{g.pick("count", "through_count"), g.pick("count", "through_count")} {
+		g.printf("\t{\n\t.param .b32 a, q;\n\tst.param.b32 [a], %d;\n\tcall (q), %s, (a);\n\tld.param.b32 %%acc, [q];\n\t}\n\tbar.sync 0;\n", n, f)
+	}
+	for n := range 40 { // so that the kernels are in parts of their own
+		g.printf("\tst.global.u32 [%%out+%d], %%acc;\n", 4*n)
+		g.mix(fmt.Sprint(n + i))
+	}
+	g.printf("\tret;\n}\n")
+}
+
 // prototypes declares the functions of all modules.
 func (g *moduleGenerator) prototypes() {
 	linkage := func(own bool) string {
@@ -392,7 +428,11 @@ func (g *moduleGenerator) prototypes() {
 	}
 	g.printf("%s"+single+";\n", map[bool]string{true: ".visible ", false: ".weak "}[last], "w")
 	g.printf(".weak "+single+";\n", "inline_")
-	for _, name := range []string{"mine", "twin0", "twin1"} {
+	names := []string{"mine", "twin0", "twin1"}
+	if g.kinds["statics"] {
+		names = append(names, "count", "through_count")
+	}
+	for _, name := range names {
 		g.printf(single+";\n", name)
 	}
 	for _, name := range []string{"twin0", "twin1", "thing0", "thing1"} {
@@ -515,18 +555,19 @@ func (s moduleSet) variants() []variant {
 	})
 }
 
-// limits matches what only entries can have.
-var limits = regexp.MustCompile(`(?m)^(\.visible \.entry .*\)) \..*$`)
+// kernel matches the head of an entry, with its name and with what only entries can have.
+var kernel = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\((.*)\).*$`)
 
 // library returns all modules but the last without entries, and a module with the
 // entries, which call what they were.
 func (s moduleSet) library() (modules []unit, driver unit) {
 	text := ".version 8.0\n.target sm_80\n.address_size 64\n"
-	for m, u := range s.units[:len(s.units)-1] {
-		u.text = limits.ReplaceAll(u.text, []byte("$1"))
-		modules = append(modules, unit{u.name, []byte(strings.Replace(string(u.text), fmt.Sprintf(".visible .entry m%d_k(", m), fmt.Sprintf(".visible .func m%d_body(", m), 1))})
-		text += fmt.Sprintf(".extern .func m%d_body(.param .u64 out);\n.visible .entry m%d_k(.param .u64 out)\n{\n\t.reg .b64 %%d;\n\tld.param.u64 %%d, [out];\n", m, m)
-		text += fmt.Sprintf("\t{\n\t.param .b64 a;\n\tst.param.b64 [a], %%d;\n\tcall m%d_body, (a);\n\t}\n\tret;\n}\n", m)
+	for _, u := range s.units[:len(s.units)-1] {
+		modules = append(modules, unit{u.name, kernel.ReplaceAll(u.text, []byte(".visible .func ${1}_body($2)"))})
+		for _, k := range kernel.FindAllSubmatch(u.text, -1) {
+			text += fmt.Sprintf(".extern .func %s_body(.param .u64 out);\n.visible .entry %s(.param .u64 out)\n{\n\t.reg .b64 %%d;\n\tld.param.u64 %%d, [out];\n", k[1], k[1])
+			text += fmt.Sprintf("\t{\n\t.param .b64 a;\n\tst.param.b64 [a], %%d;\n\tcall %s_body, (a);\n\t}\n\tret;\n}\n", k[1])
+		}
 	}
 	return modules, unit{"driver.ptx", []byte(text)}
 }

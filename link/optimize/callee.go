@@ -65,14 +65,12 @@ func (s *state) findUnfit(f *function) string {
 		return name + " is not declared in it"
 	}
 	for _, l := range c.Locals {
-		switch l.Type.Space {
-		case "", ".reg", ".param", ".local":
-		case ".shared", ".global", ".const":
-			if s.prepared {
-				return "its static object " + f.src.String(l.Name) + " cannot be moved"
-			}
-		default:
+		switch {
+		case !l.Static():
+		case !slices.Contains(movable, l.Type.Space):
 			return "it declares " + l.Type.Space
+		case s.prepared:
+			return "its static object " + f.src.String(l.Name) + " cannot be moved"
 		}
 		if l.Count >= 0 && l.Kind == ptx.Object && l.Type.Space == ".param" {
 			return "a range of objects"

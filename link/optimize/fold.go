@@ -24,8 +24,7 @@ type Fold struct {
 // These stay what they are, and no function takes their place:
 //
 //   - functions whose address is taken, as two functions have two addresses
-//   - functions with objects in .shared, .global or .const of their own, which would
-//     become one object
+//   - functions with static objects, which would become one object
 //   - functions that DWARF describes
 //   - functions that nvlink may replace. They have the code of no other function, nor
 //     has a caller of one that of a caller of another.
@@ -93,12 +92,8 @@ func (s *state) skeleton(of *function) *foldable {
 	for _, a := range d.Attrs {
 		word(m.Src.Bytes(a.Span))
 	}
-	for _, l := range c.Locals {
-		switch l.Type.Space {
-		case "", ".reg", ".param", ".local":
-		default:
-			return nil
-		}
+	if slices.ContainsFunc(c.Locals, func(l ptx.LocalDecl) bool { return l.Static() }) {
+		return nil
 	}
 	for _, st := range c.Statements {
 		if st.Kind == ptx.Directive {

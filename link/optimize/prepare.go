@@ -62,10 +62,13 @@ func (s *state) prepare() {
 	})
 }
 
+// movable are the state spaces of static objects that can move to module scope.
+var movable = []string{".shared", ".global", ".const"}
+
 // movableStatics reports whether a statement declares objects that can move to module
 // scope, before the first function: what their initial values use is declared before it.
 func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
-	if st.Kind != ptx.Directive || !slices.Contains([]string{".shared", ".global", ".const"}, c.Opcode(st)) {
+	if st.Kind != ptx.Directive || !slices.Contains(movable, c.Opcode(st)) {
 		return false
 	}
 	if slices.ContainsFunc(declared(c, st), func(i int32) bool { return c.Locals[i].Count >= 0 || c.Locals[i].Type.Size() <= 0 }) {

@@ -15,8 +15,8 @@ import (
 // functions.
 const copiedCost, copiedShare = 256, 8
 
-// findCopies finds the functions that are copied: those without linkage that only the functions of
-// their unit call, and that call none themselves.
+// findCopies finds the functions that are copied: those without linkage and static objects that only the
+// functions of their unit call, and that call none themselves.
 func (c *cutter) findCopies() {
 	c.callers = make([][]int32, len(c.Decls))
 	for _, f := range c.functions {
@@ -49,11 +49,18 @@ func (c *cutter) findCopies() {
 		for _, caller := range callers {
 			parts[c.home[caller]] = true
 		}
-		if extra := int64(len(parts)-1) * (c.cost[i] + perFunction); extra <= left {
+		if extra := int64(len(parts)-1) * (c.cost[i] + perFunction); extra <= left && !c.hasStatics(d) {
 			left -= extra
 			c.callers[i], c.home[i] = callers, c.home[callers[0]]
 		}
 	}
+}
+
+// hasStatics reports whether a function declares a static object, which every copy would have.
+func (c *cutter) hasStatics(d *ptx.Decl) bool {
+	code := c.Borrow(d)
+	defer code.Return()
+	return slices.ContainsFunc(code.Locals, func(l ptx.LocalDecl) bool { return l.Static() })
 }
 
 // parts returns the parts that have a definition.

@@ -125,6 +125,10 @@ func TestCopies(t *testing.T) {
 		{".weak .func own()\n{\n\tret;\n}\n", "", 1},
 		{".func own()\n{\n\tret;\n}\n", "\t.reg .b64 %a;\n\tmov.b64 %a, own;\n", 1},
 		{".func own()\n{\n\tret;\n}\n.global .b64 table[1] = {own};\n", "", 1},
+		{".func own()\n{\n\t.global .b32 n;\n\tret;\n}\n", "", 1},
+		{".func own()\n{\n\t{\n\t.shared .b32 n;\n\t}\n\tret;\n}\n", "", 1},
+		{".func own()\n{\n\t.const .b32 n = 1;\n\tret;\n}\n", "", 1},
+		{".func own()\n{\n\t.local .b32 n;\n\tret;\n}\n", "", 3},
 		{".visible .func f()\n{\n\tret;\n}\n.func own()\n{\n\tcall f;\n\tret;\n}\n", "", 1},
 		{".func own()\n{\n\tret;\n}\n.visible .func also();\n.alias also, own;\n", "", 1},
 	} {

@@ -36,6 +36,13 @@ type LocalDecl struct {
 	outer int32 // the next in its chain: a LocalDecl farther out, or -1
 }
 
+// Static reports whether a function declares an object that all its calls share, in .shared, .global or .const.
+// A copy of the function would have another object, so what holds such a function is never copied, nor
+// folded with another.
+func (l *LocalDecl) Static() bool {
+	return l.Kind == Object && l.Type.Space != ".param" && l.Type.Space != ".local"
+}
+
 // scopes records which locals are visible. ptxas follows these rules
 // (TestScopesPtxas, testdata/script/local_range.txtar):
 //
