@@ -44,6 +44,9 @@ func (c *checker) object(name string, a, b side) {
 		where = "in " + b.file.Name + ", whose definition is used"
 	}
 	help := remedy(a, b, "declaration")
+	if x.Linkage == ptx.Common && y.Init.Len > 0 {
+		help = "the module with the initial value must declare the largest size"
+	}
 	if a.file.Language() == object.CXX && !x.Defines() && x.Dims.Len == 0 && y.Dims.Len > 0 && x.Size() == int64(a.file.AddressSize/8) {
 		help = fmt.Sprintf("an array is not a pointer: if the source declares *%[1]s here, write %[1]s[] instead; otherwise %[2]s", c.log.Demangle(name), help)
 	}
@@ -81,50 +84,6 @@ func sizesAgree(x, y *ptx.Decl) bool {
 		return sx <= sy
 	}
 	return sx == sy
-}
-
-// Commons reports .common variables that several modules initialise, or one beside a
-// .visible definition, and those whose initialiser is smaller than the size that
-// another module reserves (PTX ISA, .common).
-func Commons(t *resolve.Table, log *diag.Log) {
-	for i := range t.Symbols {
-		s := &t.Symbols[i]
-		if !s.Defined() {
-			continue
-		}
-		chosen := side{t.Files[s.Def.File], t.Files[s.Def.File].DeclOf(s.Def.Name)}
-		var first side // with an initialiser
-		switch linkage := chosen.file.Symbols[s.Def.Name].Linkage; {
-		case chosen.decl == nil || chosen.decl.Kind != ptx.Variable || linkage != ptx.Common && linkage != ptx.Visible:
-			continue
-		case linkage == ptx.Visible:
-			first = chosen
-		}
-		for _, id := range s.Mentions {
-			f := t.Files[id.File]
-			a := side{f, f.DeclOf(id.Name)}
-			if f.Symbols[id.Name].Linkage != ptx.Common || f.Symbols[id.Name].Def < 0 || a.decl.Init.Len == 0 {
-				continue
-			}
-			switch {
-			case first.decl != nil && first.decl.Linkage == ptx.Visible:
-				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here but defined in %s", log.Name(s.Name), first.file.Name)).Of(s.Name).
-					Note(first.at(first.decl.NameSpan), "defined here").
-					WithHelp("declare the .common variable without a value, or make the definition .weak")
-			case first.decl != nil:
-				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here and in %s", log.Name(s.Name), first.file.Name)).Of(s.Name).
-					Note(first.at(first.decl.Init), "first initialised here").
-					WithHelp("keep one initial value; the other modules declare the variable without")
-			case a.decl.Size() < chosen.decl.Size():
-				log.Error(diag.CommonSize, a.at(a.decl.Declared), fmt.Sprintf("%s is initialised with %d bytes here, but %s reserves %d", log.Name(s.Name), a.decl.Size(), chosen.file.Name, chosen.decl.Size())).Of(s.Name).
-					Note(chosen.at(chosen.decl.Declared), "reserved here").
-					WithHelp("the module that initialises a .common must declare its largest size")
-			}
-			if first.decl == nil {
-				first = a
-			}
-		}
-	}
 }
 
 // Alignment returns the alignment in bytes of the object in the output: the largest

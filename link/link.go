@@ -302,7 +302,6 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.WeakBodies,
 		dwarftypes.Check,
 		abicheck.CxxNames,
-		abicheck.Commons,
 		abicheck.PrivateCopies,
 		abicheck.Alignments,
 		abicheck.Calls,

@@ -214,7 +214,7 @@ func (f *File) declare(i int32, log *diag.Log) {
 				Note(f.At(f.Decls[s.Def].NameSpan), "first defined here")
 			return
 		}
-		linkage := d.Linkage
+		linkage := d.Binding()
 		if linkage == ptx.Visible && d.Kind == ptx.Variable && IsNumbaShared(f.Names[d.Name]) {
 			linkage = ptx.Local
 		}

@@ -169,7 +169,7 @@ type Options struct {
 //
 //  1. a strong definition (.visible); a second one is an error
 //  2. a .weak definition; those of pulled archive members come last
-//  3. the largest .common definition, the initialised one among equals
+//  3. the largest .common definition
 //
 // A name without linkage is local to its module, with one exception: a texture,
 // sampler or surface is external in a cubin whatever its linkage, since the driver
@@ -313,6 +313,8 @@ func (t *Table) duplicateHelp(a, b object.ID, log *diag.Log) string {
 	help := "rename one of the two"
 	variable, function := d.Kind == ptx.Variable, d.Kind == ptx.Func
 	switch language := f.Language(); {
+	case d.Linkage == ptx.Common || e.Linkage == ptx.Common:
+		help = "a .common variable with an initial value is a definition; keep one initial value"
 	case d.Kind == ptx.Entry || language != t.Files[a.File].Language() || variable && d.Size() != e.Size():
 	case language == object.CXX && function:
 		help = "if a header defines it, declare it inline there; otherwise rename one of the two"
@@ -377,23 +379,13 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 			if !t.options.Multiple && !t.options.Compared {
 				t.Duplicate(s, id, log)
 			}
-		case strength == 1 && best == 1 && t.largerCommon(id, s.Def):
+		case strength == 1 && best == 1 && t.decl(id).Size() > t.decl(s.Def).Size(): // a .common is never unsized
 			s.Def = id
 		}
 	}
 	if best == weak && t.options.Earlier != nil && t.options.Earlier(s.Name, t.Files[s.Def.File]) {
 		s.Def = object.ID{File: -1}
 	}
-}
-
-// largerCommon reports whether the .common definition a replaces b. Both sizes are
-// known: a .common is never unsized.
-func (t *Table) largerCommon(a, b object.ID) bool {
-	x, y := t.decl(a), t.decl(b)
-	if x.Size() != y.Size() {
-		return x.Size() > y.Size()
-	}
-	return x.Init.Len > 0 && y.Init.Len == 0
 }
 
 func (t *Table) decl(id object.ID) *ptx.Decl { return t.Files[id.File].DeclOf(id.Name) }

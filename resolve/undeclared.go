@@ -56,7 +56,7 @@ func (h *hints) declaration(use usePlace, name string, m *diag.Message) {
 		d := f.DeclOf(id)
 		m.Note(f.At(d.NameSpan), "declared here")
 		if m.WithHelp("move this declaration before its first use"); d.HasBody {
-			m.WithHelp("declare it before its first use: " + diag.Escape(d.Linkage.Word()+f.Declaration(d, name)) + ";")
+			m.WithHelp("declare it before its first use, with " + statement(d.Linkage.Word()+f.Declaration(d, name)))
 		}
 		return
 	}
@@ -69,10 +69,10 @@ func (h *hints) declaration(use usePlace, name string, m *diag.Message) {
 		m.Note(other.place(), "another module defines it here")
 		m.WithHelp("declare it in " + f.Name)
 		if d := other.file.DeclOf(other.name); d != nil {
-			m.WithHelp("if this definition is meant, declare it in " + f.Name + ": .extern " + diag.Escape(other.file.Declaration(d, name)) + ";")
+			m.WithHelp("if this definition is meant, declare it in " + f.Name + " with " + statement(".extern "+other.file.Declaration(d, name)))
 		}
 		if !other.file.Symbols[other.name].Exported() {
-			m.WithHelp(m.Help + " and make the definition .visible")
+			m.WithHelp(m.Help + ", and make the definition .visible")
 		}
 		return
 	}
@@ -88,6 +88,9 @@ func (h *hints) declaration(use usePlace, name string, m *diag.Message) {
 	}
 	m.WithHelp("declare it at the top of the module, with .extern if another module or the driver defines it")
 	if name[0] == '%' {
-		m.WithHelp("declare the register at the start of the function, as in .reg .b32 " + name + ";")
+		m.WithHelp("declare the register at the start of the function, with its type: " + statement(".reg .b32 "+name))
 	}
 }
+
+// statement quotes a statement for a message.
+func statement(text string) string { return `"` + diag.Escape(text) + `;"` }

@@ -30,7 +30,6 @@ var situations = []struct{ id, what string }{
 	{"var-space", "A variable in constant memory, declared in global memory"},
 	{"var-type", "A surface that is declared as a texture"},
 	{"align", "A variable that is loaded as a vector and not aligned"},
-	{"common-initialised", "A common variable with two initial values"},
 	{"constant-overflow", "More than 64 KiB of constants"},
 	{"texture-mode", "Two texture modes"},
 	{"odr", "An inline function with two bodies"},

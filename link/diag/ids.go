@@ -20,8 +20,6 @@ const (
 	BadContainer        ID = "bad-container"
 	Bitcode             ID = "bitcode"
 	CallEntry           ID = "call-entry"
-	CommonInitialised   ID = "common-initialised"
-	CommonSize          ID = "common-size"
 	ConstantOverflow    ID = "constant-overflow"
 	CSyntax             ID = "c-syntax"
 	Defsym              ID = "defsym"

@@ -50,7 +50,7 @@ func (p *parser) function(start int32, linkage Linkage, word Token) {
 func (p *parser) declare(d *Decl) {
 	linked := d.Kind == Variable && d.Linkage != Local
 	if p.defines != nil {
-		s := p.defines.note(p.bytes(d.NameSpan), d.Kind, d.Linkage, d.Defines())
+		s := p.defines.note(p.bytes(d.NameSpan), d.Kind, d.Binding(), d.Defines())
 		s.linked = s.linked || linked
 		return
 	}

@@ -266,6 +266,15 @@ type Decl struct {
 	known NameID // names below it were declared before the body or initialiser
 }
 
+// Binding returns the linkage of a definition. ptxas makes a strong definition of a .common variable with an
+// initial value (testdata/script/common_initialised.txtar).
+func (d *Decl) Binding() Linkage {
+	if d.Linkage == Common && d.Kind == Variable && d.Init.Len > 0 {
+		return Visible
+	}
+	return d.Linkage
+}
+
 // Storage is what the declaration of a variable says about it.
 type Storage struct {
 	TypeAt              // state space, type, alignment, shape

@@ -467,7 +467,7 @@ func sameDefinitions(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	d := new(definer)
 	for i := range m.Decls {
 		decl := &m.Decls[i]
-		d.note([]byte(m.Names[decl.Name]), decl.Kind, decl.Linkage, decl.Defines())
+		d.note([]byte(m.Names[decl.Name]), decl.Kind, decl.Binding(), decl.Defines())
 	}
 	d.aliases(m)
 	if diff := cmp.Diff(d.list(), got); diff != "" || !ok {
