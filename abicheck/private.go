@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ptxlink/link/diag"
+	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
@@ -19,7 +20,7 @@ import (
 // Variables in .global may be static in both sources, which nvcc's names do not show.
 func PrivateCopies(t *resolve.Table, log *diag.Log) {
 	firsts := map[string]diag.Place{} // constants that the host sets, in earlier modules
-	for _, f := range t.Files {
+	for i, f := range t.Files {
 		if !resolve.WholeProgram(f) {
 			continue
 		}
@@ -27,7 +28,7 @@ func PrivateCopies(t *resolve.Table, log *diag.Log) {
 		more := 0
 		for n, sym := range f.Symbols {
 			name := f.Names[n]
-			if sym.Exported() || sym.Def < 0 || strings.HasPrefix(name, "__") || strings.Contains(name, "$") {
+			if sym.Def < 0 || sym.Exported() || t.Of(object.ID{File: int32(i), Name: ptx.NameID(n)}) != resolve.None || strings.HasPrefix(name, "__") || strings.Contains(name, "$") {
 				continue
 			}
 			d := &f.Decls[sym.Def]

@@ -4,10 +4,13 @@ package resolve
 
 import (
 	"bytes"
+	"cmp"
 	"path"
+	"slices"
 
 	"ptxlink/internal/globs"
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -173,8 +176,9 @@ type Options struct {
 //
 // A name without linkage is local to its module, with one exception: a texture,
 // sampler or surface is external in a cubin whatever its linkage, since the driver
-// binds it by name. Without linkage it counts as .weak. A .visible or .weak prototype
-// without a body is a reference, like .extern.
+// binds it by name. Without linkage it counts as .weak. Samplers with different initial
+// values stay private, because the host does not bind those. A .visible or .weak
+// prototype without a body is a reference, like .extern.
 func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 	t := &Table{Files: files, of: make([][]SymbolID, len(files)), options: o}
 	t.mention()
@@ -191,6 +195,32 @@ func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 func textureReference(f *object.File, name ptx.NameID) bool {
 	d := f.DeclOf(name)
 	return d != nil && d.Kind == ptx.Variable && ptx.Opaque(d.Word)
+}
+
+// privateSamplers returns the samplers without linkage whose initial value differs from the value of the first sampler
+// of that name. Samplers with linkage come first. nvlink makes one symbol with both values.
+func (t *Table) privateSamplers() (private map[object.ID]bool) {
+	var samplers []object.ID
+	for i, f := range t.Files {
+		for d := range f.Decls {
+			if decl := &f.Decls[d]; decl.Kind == ptx.Variable && decl.Word == ".samplerref" && decl.Defines() {
+				samplers = append(samplers, object.ID{File: int32(i), Name: decl.Name})
+			}
+		}
+	}
+	linkage := func(id object.ID) ptx.Linkage { return t.Files[id.File].Symbols[id.Name].Linkage }
+	slices.SortStableFunc(samplers, func(a, b object.ID) int { return cmp.Compare(linkage(b), linkage(a)) })
+	var first map[string]string
+	for _, id := range samplers {
+		f := t.Files[id.File]
+		value := string(ptx.Compact(f.Src.Bytes(f.DeclOf(id.Name).Init)))
+		if known, ok := first[f.Names[id.Name]]; !ok {
+			lazy.Put(&first, f.Names[id.Name], value)
+		} else if known != value && value != "" && linkage(id) == ptx.Local {
+			lazy.Put(&private, id, true)
+		}
+	}
+	return private
 }
 
 // mention makes the symbols and lists their mentions.
@@ -234,13 +264,13 @@ func (t *Table) symbols() (counts []int32, mentions int) {
 	t.Symbols = make([]Symbol, 0, defined)
 	t.byName.Reserve(defined)
 	counts = make([]int32, 0, defined)
-	ids := make([]SymbolID, total)
+	ids, private := make([]SymbolID, total), t.privateSamplers()
 	for i, f := range t.Files {
 		var twins map[string]string
 		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
 		for n := range f.Names {
 			t.of[i][n] = None
-			if !f.Symbols[n].Exported() && !textureReference(f, ptx.NameID(n)) {
+			if !f.Symbols[n].Exported() && (!textureReference(f, ptx.NameID(n)) || private[object.ID{File: int32(i), Name: ptx.NameID(n)}]) {
 				continue
 			}
 			name, hash := f.Names[n], f.NameHash(ptx.NameID(n))
