@@ -200,7 +200,7 @@ func (c *collector) mark() {
 				if c.roots.Variables {
 					c.walk.Add(id)
 				}
-			case foundByName(f.Names[n], d):
+			case FoundByName(f.Names[n], d):
 				c.walk.Add(id)
 			case sym.Exported() && !t.hidden(id):
 				external = append(external, id)
@@ -231,10 +231,10 @@ func (c *collector) mark() {
 	})
 }
 
-// foundByName reports whether the host can find a function that is not an entry: OptiX
-// looks for its callables by the start of their name, and
+// FoundByName reports whether the host can find a function that is not an entry, so that
+// it stays as it is: OptiX looks for its callables by the start of their name, and
 // cuLibraryGetUnifiedFunction for functions with .attribute(.unified).
-func foundByName(name string, d *ptx.Decl) bool {
+func FoundByName(name string, d *ptx.Decl) bool {
 	return strings.HasPrefix(name, "__direct_callable__") || strings.HasPrefix(name, "__continuation_callable__") || d.Has(".attribute")
 }
 

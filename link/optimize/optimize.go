@@ -34,8 +34,7 @@ type Request struct {
 	// address is taken are not folded.
 	Fold bool
 	// Interposable is set if nvlink will link the output with other modules, as it
-	// must if Options.AllowUndefined left something undefined, or if the output has no
-	// entry. All functions with linkage are then kept, and weak ones may be replaced.
+	// must if an option left something undefined, or if the output has no entry. All functions with linkage are then kept, and weak ones may be replaced.
 	Interposable bool
 }
 
@@ -187,6 +186,9 @@ func newState(p *Program, o Options) *state {
 	for i := range p.Functions {
 		of := &p.Functions[i]
 		m, d := of.Module, of.Decl
+		if of.Kept {
+			s.keep.AddName(of.Name)
+		}
 		f := &function{name: of.Name, linkage: of.Linkage, index: i, text: &text{src: m.Src, shift: of.Shift}, m: m, decl: d, calls: m.CallsIn(d)}
 		s.functions = append(s.functions, f)
 		s.byName[f.name] = f

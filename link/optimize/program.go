@@ -42,6 +42,7 @@ type Function struct {
 	Linkage ptx.Linkage // which the text does not have to tell
 	Module  *ptx.Module // that it was read with
 	Decl    *ptx.Decl   // in Module
+	Kept    bool        // the host finds it by its name
 	// Shift is the number of the first line of Module, less 1.
 	Shift int32
 }

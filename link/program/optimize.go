@@ -91,7 +91,7 @@ func (p *Program) program(sections *DebugSections) *optimize.Program {
 			of.Names[name] = 2*int32(i) + 1
 		}
 		of.Functions = append(of.Functions, optimize.Function{
-			Name: name, Linkage: p.linkage(at),
+			Name: name, Linkage: p.linkage(at), Kept: resolve.FoundByName(f.Names[f.Decls[at.Decl].Name], &f.Decls[at.Decl]),
 			Module: f.Module, Decl: &f.Decls[at.Decl], Shift: p.numbers.before[at.File],
 		})
 	}
