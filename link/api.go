@@ -72,6 +72,10 @@ type Options struct {
 	// inputs into a warning. 32 against 64 bits stays an error.
 	AllowHostMismatch bool
 
+	// Assembled is set if ptxas will read the output. Without it, a note names the functions
+	// that only ptxas knows.
+	Assembled bool
+
 	// Which definition a name refers to.
 
 	// AllowUndefined are patterns of symbols that may stay undefined; they are .extern in

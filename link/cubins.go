@@ -117,7 +117,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 			if !s.Defined && !s.Dynamic {
 				o.uses = append(o.uses, cubinSymbol{CubinSymbol: s, in: diag.InFile(object.Name, 0, 0), archived: object.Archived})
 			}
-			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
+			if _, found := o.defined[s.Name]; s.Defined || found || resolve.MayStayUndefined(s.Name) || ofNvlink(s.Name) {
 				continue
 			}
 			if lazy.Add(&seen, s.Name) {

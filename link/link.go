@@ -244,7 +244,7 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 	options := resolve.Options{
 		Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
 		Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
-		Others: cubins.all, OtherKernels: cubins.kernels, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject,
+		Others: cubins.all, OtherKernels: cubins.kernels, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject, Assembled: o.Assembled,
 	}
 	if cubins.defined != nil {
 		list := o.Cubins // o would be on the heap in every link

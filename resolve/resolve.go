@@ -34,6 +34,8 @@ type Symbol struct {
 	// Open is set for a name that stays .extern in the output: a system call,
 	// dynamic shared memory, or a symbol that the user allowed.
 	Open bool
+	// Left is set if ptxas decides whether the function may stay undefined.
+	Left bool
 	// Hidden is set by Table.Hide: the definition has no linkage in the output.
 	Hidden bool
 	// Uniform is set if all mentions declare a function without directives and with
@@ -160,6 +162,8 @@ type Options struct {
 	// HostObject returns the name of an object that defines a symbol for the host, or "", for
 	// messages. It may be nil.
 	HostObject func(symbol string) string
+	// Assembled is set if ptxas will read the output, and says itself what it does not know.
+	Assembled bool
 	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which
 	// is then not in the output. It may be nil.
 	Earlier func(name string, file *object.File) bool
@@ -437,6 +441,9 @@ func (t *Table) open() {
 			continue
 		}
 		s.Open = t.options.Relocatable || IsSyscall(s.Name) || allowed.Match(s.Name)
+		if !s.Open && leftToPtxas(s.Name) && t.decl(s.Mentions[0]).Kind == ptx.Func {
+			s.Open, s.Left = true, true
+		}
 		for _, id := range s.Mentions {
 			s.Open = s.Open || DynamicShared(t.decl(id))
 		}

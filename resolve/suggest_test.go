@@ -252,7 +252,7 @@ func TestUndefined(t *testing.T) {
 		}},
 		{"a variable is no function of the device runtime", Options{}, []string{".extern .global .u64 cudaMemory; .visible .global .u64 v = cudaMemory;"},
 			[]string{"error a: undefined symbol: cudaMemory, used in the initialiser of v\n" + addIt}},
-		{"nor is every function", Options{}, []string{user("cudaHelper")}, []string{"error a: undefined symbol: cudaHelper, used in k\n" + addIt}},
+		{"nor is every function", Options{}, []string{user("cudahelper")}, []string{"error a: undefined symbol: cudahelper, used in k\n" + addIt}},
 		{"a private prototype that is used needs a definition", Options{}, []string{".func fun; .visible .entry k(){call fun; ret;}", ".visible .func fun(){ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
 		{"one that nothing uses does not", Options{}, []string{".func fun;"}, nil},
 		{"-r changes nothing about it", Options{Relocatable: true}, []string{".func fun; .visible .entry k(){call fun; ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},

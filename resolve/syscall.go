@@ -1,10 +1,16 @@
 package resolve
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"ptxlink/link/diag"
+	"ptxlink/object/ptx"
+)
 
 // syscalls holds the functions that the driver provides: ptxas accepts them as
 // undefined in a whole program (PTX Interoperability 3; the rest was found by
-// testing every name in ptxas 12.4).
+// testing every name in ptxas 12.4 and 13.5).
 var syscalls = setOf(`
 	vprintf vfprintf malloc free __assertfail __profile
 	cnpCtxSynchronize cnpDeviceGetAttribute cnpDeviceGetName cnpDeviceGetTotalMem
@@ -15,10 +21,67 @@ var syscalls = setOf(`
 	cnpStreamCreate cnpStreamDestroy cnpStreamWaitEvent
 	cudaGraphKernelNodeSetEnabled cudaGraphKernelNodeSetGridDim
 	cudaGraphKernelNodeSetParam cudaGraphKernelNodeUpdatesApply
-	cudaGraphLaunch cudaGraphSetConditional`)
+	cudaGraphLaunch cudaGraphSetConditional
+	cudaFabricOpErrorStatusCount cudaFabricOpErrorStatusGet
+	cudaDeviceMemcpyAsync cudaDeviceMemcpyBatchAsync cudaResizeSharedMemory
+	cudaSubgridSynchronousWorkspaceAdvanceWorkset cudaSubgridSynchronousWorkspaceCompleteAndFetchWorkItem
+	cudaSubgridSynchronousWorkspaceGetWorksetUserData cudaSubgridSynchronousWorkspaceInitialize
+	cudaSubgridWarpSpecializedWorkspaceAdvanceWorkset cudaSubgridWarpSpecializedWorkspaceCompleteWorkItem
+	cudaSubgridWarpSpecializedWorkspaceFetchWorkItem cudaSubgridWarpSpecializedWorkspaceGetWorksetUserData
+	cudaSubgridWarpSpecializedWorkspaceInitialize cudaSubgridWarpSpecializedWorkspaceWaitOnWorkItemDependencies`)
 
 // IsSyscall reports whether the driver provides the function, so that it may stay
 // undefined.
 func IsSyscall(name string) bool {
 	return syscalls[name] || strings.HasPrefix(name, "__cuda_syscall")
+}
+
+// MayStayUndefined reports whether the driver provides the function, or ptxas decides on it.
+func MayStayUndefined(name string) bool { return IsSyscall(name) || leftToPtxas(name) }
+
+// leftToPtxas reports whether ptxas decides on an undefined function: it has intrinsics with such names, and
+// each release of CUDA adds functions of the driver. The functions of libcudadevrt are not among them.
+func leftToPtxas(name string) bool {
+	if strings.HasPrefix(name, "__nv_ptx_builtin_") {
+		return true
+	}
+	for _, prefix := range []string{"cuda", "cnp"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && 'A' <= rest[0] && rest[0] <= 'Z' {
+			return !IsSyscall(name) && Explain(name, ptx.Func) == ""
+		}
+	}
+	return false
+}
+
+// maxLeft limits the names in the note about functions that are left to ptxas.
+const maxLeft = 5
+
+// noteLeft reports once which undefined functions of the output are left to ptxas.
+func (t *Table) noteLeft(uses func(s SymbolID) []usePlace, log *diag.Log) {
+	var names []string
+	var first diag.Place
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		if !s.Left || s.Defined() || !t.Needed(s) {
+			continue
+		}
+		if list := uses(SymbolID(i)); len(list) > 0 {
+			if len(names) == 0 {
+				first = list[0].file.At(list[0].span)
+			}
+			names = append(names, log.Name(s.Name))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	left := names[:min(len(names), maxLeft)]
+	if n := len(names) - maxLeft; n > 0 {
+		left = append(left, fmt.Sprintf("%d more", n))
+	}
+	text := left[0] + " is not defined and is left to ptxas"
+	if n := len(left) - 1; n > 0 {
+		text = strings.Join(left[:n], ", ") + " and " + left[n] + " are not defined and are left to ptxas"
+	}
+	log.Note(first, text+", which knows functions with such names")
 }

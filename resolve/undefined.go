@@ -45,6 +45,14 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 		s.Open = s.Open || t.options.WarnUndefined
 	}
 	h.several()
+	if !t.options.Assembled {
+		t.noteLeft(func(s SymbolID) []usePlace {
+			if uses == nil {
+				uses = t.undefinedUses()
+			}
+			return uses[s]
+		}, log)
+	}
 	t.undeclared(h, log)
 	for i, f := range t.Files {
 		for n, s := range f.Symbols {

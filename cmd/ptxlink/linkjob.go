@@ -220,6 +220,7 @@ func (j *linkJob) readFiles() error {
 	if j.cubin() && !opts.Bool("compile-only") { // which has no undefined symbols
 		j.options.Spelling = j.spelling.Without("--allow-undefined")
 	}
+	j.options.Assembled = j.cubin()
 	j.options.Stream = !j.cubin() && !opts.IsSet("emit-parts") && j.memory == nil // ptxas needs the module in memory
 	j.beside = map[string]string{}
 	for _, option := range sideFiles {

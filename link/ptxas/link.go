@@ -68,7 +68,7 @@ func (b *Build) find(ctx context.Context) (err error) {
 
 // link links the device code of all forms.
 func (b Build) link(ctx context.Context, o link.Options) (t Target, err error) {
-	o.Stream = false
+	o.Stream, o.Assembled = false, true
 	l := dlink.Linker{Options: o, PTX: o.Arch == "" || len(o.Cubins) > 0, Prefer: dlink.PreferArchived, Jobs: b.Jobs}
 	if b.Nvlink == "" || o.Optimize.Enabled() {
 		l.Prefer = dlink.PreferPTX

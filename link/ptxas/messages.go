@@ -217,7 +217,7 @@ func (o Options) advice(text string) string {
 	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):
 		return fmt.Sprintf("%s does not know %s; name another GPU with %s, or another ptxas with %s$PTXAS", o.Path, o.Arch, o.Spelling.Option("--arch"), o.Spelling.With("--ptxas", "%s or "))
 	case strings.HasPrefix(text, "Unresolved extern") && !o.Compile:
-		return o.unfinished()
+		return o.unfinished() + ", and the ptxas of a later CUDA may know the function"
 	case strings.Contains(text, overLimit) && o.Compile:
 		return o.copiesKeepLimit()
 	case ignoresRegisters(text) && o.Compile:

@@ -122,7 +122,7 @@ help: PTXAS is older than the PTX; name a newer ptxas with Options.Path or $PTXA
 		{"no line", `
 echo "ptxas fatal   : Unresolved extern function 'foo'"
 exit 255`, `ptxlink: error: ptxas: Unresolved extern function 'foo' [ptxas-error]
-help: a finished cubin has no undefined symbols; Options.Compile makes one that can be linked further
+help: a finished cubin has no undefined symbols; Options.Compile makes one that can be linked further, and the ptxas of a later CUDA may know the function
 `},
 		{"aborted, and nothing before it", `
 echo "ptxas fatal   : Ptx assembly aborted due to errors"
