@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/llvm"
+	"ptxlink/link/ptxas"
 )
 
 var nvptxLdCommand = subcommand{
@@ -80,6 +81,8 @@ var clangWrapperCommand = subcommand{
 		}, linkFlags("arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
 			"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"), []cli.Flag{
 			&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
+			&cli.StringFlag{Name: "cuda-path", Category: "ptxas", Usage: "look first in bin of `DIR` for ptxas and nvlink"},
+			&cli.StringFlag{Name: "ptxas-path", Category: "ptxas", Usage: "look in `DIR` next"},
 			&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "look for clang in ../bin of the directory of `FILE`"},
 			&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "compile with `OPTION`: O0 to O3, -mattr=FEATURES; others have no effect"},
 			&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
@@ -88,7 +91,15 @@ var clangWrapperCommand = subcommand{
 	},
 	first:  clangFile,
 	before: func(_ *command, _ table, args []string) []string { return clangArguments(args) },
-	run:    links((*linkJob).run),
+	run: links(func(j *linkJob) error {
+		if dir := j.opts.String("cuda-path"); dir != "" { // clang adds Debian's, whose bin is empty
+			j.assembler.First = append(j.assembler.First, ptxas.Directory{Path: filepath.Join(dir, "bin"), Option: "--cuda-path"})
+		}
+		if dir := j.opts.String("ptxas-path"); dir != "" {
+			j.assembler.First = append(j.assembler.First, ptxas.Directory{Path: dir, Option: "--ptxas-path"})
+		}
+		return j.run()
+	}),
 }
 
 // clangFile makes @FILE of what clang passes if the arguments are too long: --options-fileFILE, in
@@ -103,14 +114,11 @@ func clangFile(args []string) (out []string) {
 	return out
 }
 
-// clangArguments makes arguments for clang's wrapper those of a link to a cubin.
-// --cuda-path names the toolkit, whose programs are in bin, and -v is --verbose.
+// clangArguments makes arguments for clang's wrapper those of a link to a cubin: -v is --verbose.
 func clangArguments(args []string) []string {
 	out := []string{"--format=cubin"}
 	for _, arg := range args {
-		if dir, ok := strings.CutPrefix(arg, "--cuda-path="); ok {
-			out = append(out, "--ptxas="+filepath.Join(dir, "bin", "ptxas"), "--nvlink="+filepath.Join(dir, "bin", "nvlink"))
-		} else if arg == "-v" {
+		if arg == "-v" {
 			out = append(out, "--verbose")
 		} else {
 			out = append(out, arg)

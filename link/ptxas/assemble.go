@@ -26,6 +26,8 @@ import (
 type Options struct {
 	// Path is the path of ptxas, as returned by Find.
 	Path string
+	// First are directories that Find, FindNvlink and FindFatbinary search before others.
+	First []Directory
 	// Arch is the GPU to assemble for, such as "sm_80". It has no default: a
 	// cubin for the wrong GPU fails only when it is loaded.
 	Arch string

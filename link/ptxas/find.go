@@ -23,11 +23,12 @@ import (
 // Find returns the absolute path of ptxas. It searches in this order:
 //
 //  1. explicit, the value of --ptxas: a path, or a name to look up on PATH
-//  2. $PTXAS, likewise
-//  3. $CUDA_HOME/bin and $CUDA_PATH/bin
-//  4. PATH
-//  5. the directories that CUDA is usually installed in, the newest version first
-//  6. the wheels that pip installed in the active virtual or conda environment, the
+//  2. o.First
+//  3. $PTXAS, like explicit
+//  4. $CUDA_HOME/bin and $CUDA_PATH/bin
+//  5. PATH
+//  6. the directories that CUDA is usually installed in, the newest version first
+//  7. the wheels that pip installed in the active virtual or conda environment, the
 //     user's directory or that of the system: NVIDIA's nvidia-cuda-nvcc, then Triton
 //
 // A program that the user named must exist; the other places may have no ptxas.
@@ -36,10 +37,11 @@ func Find(explicit string) (string, error) { return Options{}.Find(explicit) }
 
 // Find is the function Find, whose errors name options by o.Spelling.
 func (o Options) Find(explicit string) (string, error) {
-	if path, err := o.named("ptxas", explicit); path != "" || err != nil {
+	if path, err := o.named("ptxas", explicit, never); path != "" || err != nil {
 		return path, err
 	}
-	var looked, unset []string
+	var unset []string
+	looked := o.firstLooked()
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		root := os.Getenv(variable)
 		if root == "" {
@@ -78,8 +80,23 @@ func (o Options) Find(explicit string) (string, error) {
 	if unset != nil {
 		text += " (not set: " + strings.Join(unset, ", ") + ")"
 	}
+	option := o.Spelling.With("--ptxas", "%s or ")
+	if len(o.First) > 0 { // whose options name toolkits
+		option = ""
+	}
 	return "", diag.New(diag.Tool, diag.Place{}, text).
-		WithHelp("pip install nvidia-cuda-nvcc, install the CUDA toolkit, or name the program with " + o.Spelling.With("--ptxas", "%s or ") + "$PTXAS" + NotForPTX)
+		WithHelp("pip install nvidia-cuda-nvcc, install the CUDA toolkit, or name the program with " + option + "$PTXAS" + NotForPTX)
+}
+
+// Directory is a directory that an option names.
+type Directory struct{ Path, Option string }
+
+// firstLooked returns o.First for a message about a program that is in none of them.
+func (o Options) firstLooked() (looked []string) {
+	for _, d := range o.First {
+		looked = append(looked, d.Path+" ("+d.Option+")")
+	}
+	return looked
 }
 
 // NotForPTX ends the help for a ptxas that is not found.
@@ -142,9 +159,23 @@ func sitePackagesOf(system string) (list []string) {
 	return append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
 }
 
-// named returns the path of the program that the user named by an option, explicit, or by a
-// variable; "" if there is neither.
-func (o Options) named(name, explicit string) (string, error) {
+// never passes over a program.
+func never(string) (passedOver bool, err error) { return false, nil }
+
+// named returns the path of the program that the user named by an option, explicit, or that is in
+// o.First and not passed over, or that a variable names; "" if there is none.
+func (o Options) named(name, explicit string, passedOver func(path string) (bool, error)) (string, error) {
+	for _, d := range o.First {
+		path := filepath.Join(d.Path, name+tool.Exe)
+		if explicit != "" || !tool.IsProgram(path) {
+			continue
+		}
+		if over, err := passedOver(path); err != nil {
+			return "", err
+		} else if !over {
+			return filepath.Abs(path)
+		}
+	}
 	path, who := tool.Asked(o.Spelling, name, explicit)
 	if path == "" {
 		return "", nil
@@ -191,11 +222,12 @@ func leadingNumber(s string) (number, rest string) {
 // this order:
 //
 //  1. explicit, the value of --nvlink: a path, or a name to look up on PATH
-//  2. $NVLINK, likewise
-//  3. beside ptxas, and beside the file that ptxas is a symbolic link to
-//  4. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the directories that CUDA is usually installed
-//     in, if ptxlink was passed over; but only the release of ptxas, because another one
-//     may not read its cubins
+//  2. o.First
+//  3. $NVLINK, like explicit
+//  4. beside ptxas, and beside the file that ptxas is a symbolic link to
+//  5. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the directories that CUDA is usually installed
+//     in, if ptxlink was passed over or there is o.First; but only the release of ptxas,
+//     because another one may not read its cubins
 func (o Options) FindNvlink(ctx context.Context, explicit string) (string, error) {
 	otherwise := o.Spelling.With("--ptxas-mode=whole", OrWhole)
 	isOurs := func(path string) (bool, error) { return isOurs(ctx, path) }
@@ -213,7 +245,7 @@ func (o Options) FindNvlink(ctx context.Context, explicit string) (string, error
 	if path != "" {
 		return path, nil
 	}
-	if strings.Contains(strings.Join(looked, ""), ours) {
+	if len(o.First) > 0 || strings.Contains(strings.Join(looked, ""), ours) {
 		release, err := releaseOf(ctx, o.Path)
 		if err != nil {
 			return "", err
@@ -249,9 +281,9 @@ const OrWhole = ", or assemble the whole program at once with %s"
 
 const ours = " (ptxlink itself)"
 
-// FindFatbinary returns the absolute path of fatbinary, by steps 1 to 3 of FindNvlink.
+// FindFatbinary returns the absolute path of fatbinary, by steps 1 to 4 of FindNvlink.
 func (o Options) FindFatbinary(explicit string) (string, error) {
-	path, looked, err := o.beside("fatbinary", explicit, func(string) (bool, error) { return false, nil })
+	path, looked, err := o.beside("fatbinary", explicit, never)
 	if err == nil && path == "" {
 		err = o.missing("fatbinary", looked, ", or write PTX or a cubin")
 	}
@@ -271,9 +303,10 @@ func (o Options) missingHelp(tool, otherwise string) string {
 // ptxas, unless passedOver says no. Without such a program it returns "" and the directories
 // that it looked in.
 func (o Options) beside(name, explicit string, passedOver func(path string) (bool, error)) (path string, looked []string, err error) {
-	if path, err = o.named(name, explicit); path != "" || err != nil {
+	if path, err = o.named(name, explicit, passedOver); path != "" || err != nil {
 		return path, nil, err
 	}
+	looked = o.firstLooked()
 	dirs := []string{filepath.Dir(o.Path)}
 	if real, err := filepath.EvalSymlinks(o.Path); err == nil && filepath.Dir(real) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(real))
@@ -293,7 +326,7 @@ func (o Options) beside(name, explicit string, passedOver func(path string) (boo
 	return "", looked, nil
 }
 
-// toolDirs lists the directories of step 4.
+// toolDirs lists the directories of step 5.
 func toolDirs() (list []string) {
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		if root := os.Getenv(variable); root != "" {

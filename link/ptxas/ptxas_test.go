@@ -310,6 +310,11 @@ func TestFind(t *testing.T) {
 	if _, err := Find(""); err == nil || err.Error() != want+") [tool]" {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
+	o := Options{First: []Directory{{filepath.Join(root, "first"), "--cuda-path"}}}
+	var m *diag.Message
+	if _, err := o.Find(""); !errors.As(err, &m) || !strings.HasPrefix(m.Text, "cannot find ptxas in "+o.First[0].Path+" (--cuda-path), $PATH") || !strings.Contains(m.Help, " name the program with $PTXAS;") {
+		t.Errorf("%v; %q", err, m.Help)
+	}
 	// Each of these takes precedence over those before it.
 	steps := []struct {
 		path     string
@@ -328,6 +333,7 @@ func TestFind(t *testing.T) {
 		{path: put("p/bin"), set: func(string) { t.Setenv("CUDA_PATH", filepath.Join(root, "p")) }},
 		{path: put("h/bin"), set: func(string) { t.Setenv("CUDA_HOME", filepath.Join(root, "h")) }},
 		{path: put("env"), set: func(p string) { t.Setenv("PTXAS", p) }},
+		{path: put("first")},
 		{path: put("flag"), explicit: filepath.Join(root, "flag", "ptxas")},
 	}
 	for i, s := range steps {
@@ -338,15 +344,16 @@ func TestFind(t *testing.T) {
 		if s.set != nil {
 			s.set(s.path)
 		}
-		if got, err := Find(s.explicit); err != nil || got != s.path {
+		if got, err := o.Find(s.explicit); err != nil || got != s.path {
 			t.Errorf("got %q, %v; want %q", got, err, s.path)
 		}
 	}
-	if got, err := Find("none"); err == nil || !strings.Contains(err.Error(), "cannot run none, which Options.Path names") {
+	os.Remove(filepath.Join(root, "first", "ptxas"))
+	if got, err := o.Find("none"); err == nil || !strings.Contains(err.Error(), "cannot run none, which Options.Path names") {
 		t.Errorf("%q, %v", got, err)
 	}
 	os.Remove(filepath.Join(root, "env", "ptxas"))
-	if got, err := Find(""); err == nil || !strings.Contains(err.Error(), "which $PTXAS names") {
+	if got, err := o.Find(""); err == nil || !strings.Contains(err.Error(), "which $PTXAS names") {
 		t.Errorf("%q, %v", got, err)
 	}
 }
