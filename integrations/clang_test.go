@@ -84,6 +84,8 @@ func TestClang(t *testing.T) {
 			{"a.c b.o -flto", "", "g k"},
 			{"a.o b.bc", "", "g k"},
 			{"a.c b.c -flto @long.txt", "", "k"}, // too long for a command line
+			{"a.c b.c -flto -r", "", "g k"},
+			{"a.c -flto -Wl,--library-path=. -llto -z relro", "", "k"},
 			{"a.c -flto", "error: undefined symbol: g", ""},
 			{"a.c d.c -flto", "error: g takes a .b32 here but a .b64 where it is defined", ""},
 			{"a.c b.c b.o -flto", "error: multiple definition of g", ""},
@@ -104,6 +106,10 @@ func TestClang(t *testing.T) {
 				t.Errorf("%s %s: functions %q, want %q", tool, test.args, got, test.text)
 			}
 			os.Remove(filepath.Join(dir, "app.cubin"))
+		}
+		must(clang, append(flags, "a.c", "-flto", "-Wl,--lto-emit-asm", "-o", "a.s")...)
+		if text, err := os.ReadFile(filepath.Join(dir, "a.s")); err != nil || !strings.Contains(string(text), ".visible .entry k(") {
+			t.Errorf("%s: a.s: %v\n%s", tool, err, text)
 		}
 		// The clang on PATH compiles it for ptxlink itself.
 		for _, test := range []struct{ args, text string }{{"a.bc b.bc", "k"}, {"a.bc b.ptx --arch=sm_90", "k"}, {"a.bc b.ptx -c", "g k"}, {"a.o b.bc --arch=sm_80", "g k"}} {

@@ -260,7 +260,8 @@ var compilerOptions = []advice{
 	{"###", "", "--dry-run", "%s prints the commands that it would run"},
 	{"maxrregcount", "", "-Xptxas=-maxrregcount=N", "%s passes it to ptxas"},
 	{"Xlinker Wl", "-Xlinker and -Wl, are for compilers; give the option itself", "", ""},
-	{"ptx", "", "--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin"},
+	{"ptx lto-emit-asm", "", "--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin"},
+	{"S emit-asm", "", "--lto-emit-asm", "%s writes PTX"},
 	{"fatbin", "", "--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin"},
 	{"keep", "", "--save-temps", "%s keeps the linked PTX and the parts beside the output"},
 	{"std fPIC fpic use_fast_math D pthread fopenmp", "-NAME is for the compiler", "", ""},
@@ -280,7 +281,7 @@ func unknownOption(t table, arg, name string) error {
 	if help := adviceFor(t, compilerOptions, name); help != "" {
 		return usageError(text, help)
 	}
-	return usageError(text+typo.Question("--", nearest(t, name)), "ptxlink --help lists the options")
+	return usageError(text+typo.Question("--", nearest(t, name)), diag.Join(t.unknown, "ptxlink --help lists the options"))
 }
 
 // nearest returns the option that was probably meant, or "" if none is similar.

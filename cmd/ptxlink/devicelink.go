@@ -137,7 +137,9 @@ func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, erro
 	c.Quick = len(bitcode.Units) > 1 && dlink.Combines(j.options)
 	bitcode.Quick, bitcode.Unchecked = c.Quick, c.Quick && j.fromRustc
 	c.Cache, c.Command = j.assembler.Cache, j.noteCommands
-	j.readCompilerOptions(c)
+	if err := j.readCompilerOptions(c); err != nil {
+		return nil, err
+	}
 	if err := c.Find(j.opts.Context, j.opts.String("clang"), j.besideCompiler(), bitcode.Units); err != nil {
 		return nil, j.neededFor("needed for "+bitcode.Units[0].Name+", which is LLVM bitcode", "", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
+	"ptxlink/link/diag"
 	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
 )
@@ -28,8 +29,8 @@ var nvptxLdCommand = subcommand{
 }
 
 // outputFlag is -o of a program in whose place ptxlink links.
-func outputFlag(name string) cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: "Output", Usage: "write to `FILE` (default: " + name + ")"}
+func outputFlag(name string, names ...string) cli.Flag {
+	return &cli.StringFlag{Name: "output", Aliases: append([]string{"o"}, names...), Category: "Output", Usage: "write to `FILE` (default: " + name + ")"}
 }
 
 // nvptxLd runs ptxlink nvptx-none-ld.
@@ -70,27 +71,33 @@ func (j *linkJob) nvptxLd() error {
 	return j.writeResult(result, unused(targets), outfile.File{Path: j.output, Data: text})
 }
 
-// clangWrapperCommand is linking for clang.
+// clangWrapperCommand is linking for clang. Its options are those of LLVM's wrapper (NVLinkOpts.td), and some of nvlink,
+// to which that passes what it does not know.
 var clangWrapperCommand = subcommand{
 	Command: described("clang-nvlink-wrapper"),
 	flags: func() []cli.Flag {
-		const ignored, bitcode = "Accepted, without effect", "LLVM bitcode"
+		const output, bitcode, assembler, messages = "Output", "LLVM bitcode", "ptxas", "Messages"
 		return slices.Concat([]cli.Flag{
-			outputFlag("a.out.cubin"),
-			&cli.GenericFlag{Name: "format", Category: "Output", Value: oneOf("ptx cubin fatbin"), Usage: "write `FORMAT`: ptx, cubin (default) or fatbin"},
-		}, linkFlags("arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
-			"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"), []cli.Flag{
-			&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
-			&cli.StringFlag{Name: "cuda-path", Category: "ptxas", Usage: "look first in bin of `DIR` for ptxas and nvlink"},
-			&cli.StringFlag{Name: "ptxas-path", Category: "ptxas", Usage: "look in `DIR` next"},
+			outputFlag("a.out.cubin", "output-file"),
+			&cli.GenericFlag{Name: "format", Category: output, Value: oneOf("ptx cubin fatbin"), Usage: "write `FORMAT`: ptx, cubin (default) or fatbin"},
+			&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin, or keep undefined symbols in PTX"},
+			&cli.BoolFlag{Name: "lto-emit-asm", Category: output, Usage: "same as --format=ptx -r"},
+		}, linkFlags("compile-only", "arch", "ptxas", "nvlink", "nvvm", "clang", "Xptxas", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
+			"undefined", "z", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"), []cli.Flag{
+			&cli.StringFlag{Name: "cuda-path", Category: assembler, Usage: "look first in bin of `DIR` for ptxas and nvlink"},
+			&cli.StringFlag{Name: "ptxas-path", Category: assembler, Usage: "look in `DIR` next"},
+			stackWarningFlag(messages),
 			&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "look for clang in ../bin of the directory of `FILE`"},
-			&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "compile with `OPTION`: O0 to O3, -mattr=FEATURES; others have no effect"},
+			&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "use `OPTION`: O0 to O3, mcpu=GPU, emit-asm, -mattr=FEATURES; others have no effect"},
 			&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
 			&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
-		})
+			&cli.BoolFlag{Name: "assume-device-object", Category: ignoredHere, Usage: "for --dry-run of LLVM's wrapper"},
+		}, nvlinkIgnored())
 	},
-	first:  clangFile,
-	before: func(_ *command, _ table, args []string) []string { return clangArguments(args) },
+	first:   clangFile,
+	before:  func(_ *command, _ table, args []string) []string { return clangArguments(args) },
+	like:    map[string]string{"-c": "-r"},
+	unknown: "clang without -B calls LLVM's own clang-nvlink-wrapper, which may know it",
 	run: links(func(j *linkJob) error {
 		if dir := j.opts.String("cuda-path"); dir != "" { // clang adds Debian's, whose bin is empty
 			j.assembler.First = append(j.assembler.First, ptxas.Directory{Path: filepath.Join(dir, "bin"), Option: "--cuda-path"})
@@ -98,6 +105,7 @@ var clangWrapperCommand = subcommand{
 		if dir := j.opts.String("ptxas-path"); dir != "" {
 			j.assembler.First = append(j.assembler.First, ptxas.Directory{Path: dir, Option: "--ptxas-path"})
 		}
+		j.assembler.SuppressStackWarnings = j.opts.Bool("suppress-stack-size-warning")
 		return j.run()
 	}),
 }
@@ -114,31 +122,55 @@ func clangFile(args []string) (out []string) {
 	return out
 }
 
-// clangArguments makes arguments for clang's wrapper those of a link to a cubin: -v is --verbose.
+// clangArguments makes arguments for clang's wrapper those of a link to a cubin: -v is --verbose, and -r
+// writes a relocatable cubin. LLVM's wrapper writes assembly before it looks for undefined symbols.
 func clangArguments(args []string) []string {
-	out := []string{"--format=cubin"}
+	format, relocatable, rest := "cubin", false, []string{}
 	for _, arg := range args {
-		if arg == "-v" {
-			out = append(out, "--verbose")
-		} else {
-			out = append(out, arg)
+		name, isOption := strings.CutPrefix(arg, "-")
+		name = strings.TrimPrefix(name, "-")
+		cpu, names := strings.CutPrefix(name, "plugin-opt=mcpu=")
+		value, chosen := strings.CutPrefix(name, "format=")
+		switch {
+		case !isOption:
+		case arg == "-v":
+			arg = "--verbose"
+		case names:
+			arg = "--arch=" + cpu
+		case chosen:
+			format = value
+		case name == "lto-emit-asm" || name == "plugin-opt=emit-asm":
+			arg, format = "--relocatable", "ptx"
+		case name == "plugin-opt=emit-llvm":
+			arg = "--lto-emit-llvm" // which is refused
+		case name == "r" || name == "relocatable":
+			relocatable = true
 		}
+		rest = append(rest, arg)
 	}
-	return out
+	out := []string{"--format=" + format}
+	if relocatable && format == "cubin" {
+		out = append(out, "--compile-only")
+	}
+	return append(out, rest...)
 }
 
 // readCompilerOptions reads the options for LLVM bitcode that clang gives its wrapper. Other links
 // have none of them.
-func (j *linkJob) readCompilerOptions(c *llvm.Compiler) {
+func (j *linkJob) readCompilerOptions(c *llvm.Compiler) error {
+	var log diag.Log
 	features := j.opts.StringSlice("feature")
 	for _, option := range j.opts.StringSlice("plugin-opt") {
 		if level, ok := strings.CutPrefix(option, "O"); ok && len(level) == 1 {
 			c.Level = level
 		} else if list, ok := strings.CutPrefix(option, "-mattr="); ok {
 			features = append(features, list)
+		} else if file, ok := strings.CutPrefix(option, "opt-remarks-filename="); ok {
+			log.Warn(diag.UnusedOption, diag.Place{}, "no remarks are written to "+file+": --plugin-opt=opt-remarks-filename has no effect")
 		}
 	}
 	c.Features, c.Args = strings.Join(features, ","), j.opts.StringSlice("mllvm")
+	return j.tell(log.Messages, exitUsage)
 }
 
 // besideCompiler returns the directories that clang is first looked for in: that of the clang that

@@ -30,8 +30,8 @@ func newFlags() []cli.Flag {
 			"It is written before the link, for a report of a fault: tar xf x.tar; cd x; ptxlink @response.txt. It holds neither the programs that ptxlink runs nor the members of thin archives."},
 		&cli.StringFlag{Name: "time-trace", Category: output, Usage: "write the time of each pass to `FILE`, as JSON for Chrome's tracing"},
 
-		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "search `DIR` for -l libraries"},
-		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx from a -L directory (or .lib); -l:FILE: that file"},
+		&cli.StringSliceFlag{Name: "L", Aliases: []string{"library-path"}, Category: input, Usage: "search `DIR` for -l libraries"},
+		&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a or .ptx from a -L directory (or .lib); -l:FILE: that file"},
 		&cli.BoolFlag{Name: "whole-archive", Category: input, Usage: "link all members of the following archives"},
 		&cli.BoolFlag{Name: "no-whole-archive", Category: input, Usage: "link only the needed members of the following archives"},
 		&cli.BoolFlag{Name: "push-state", Category: input, Usage: "save the state of --whole-archive, for --pop-state"},

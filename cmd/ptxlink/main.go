@@ -81,6 +81,7 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 // start parses the arguments and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := newTable(s.flags(), s.like)
+	t.unknown = s.unknown
 	c.typed = args
 	c.spelling, c.report.style.Spelling = t.Spelling, t.Spelling
 	if words, ok := asked(args); ok {

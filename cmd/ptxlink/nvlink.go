@@ -30,7 +30,6 @@ var nvlinkCommand = subcommand{
 			&cli.StringFlag{Name: "register-link-binaries", Category: output, Usage: "write the names of the linked objects to `FILE`, for nvcc"},
 			&cli.BoolFlag{Name: "relocatable-link", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin"},
 
-			&cli.StringSliceFlag{Name: "L", Aliases: []string{"library-path"}, Category: input, Usage: "search `DIR` for -l libraries"},
 			&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a if it is in a -L directory or $LIBRARY_PATH"},
 			&cli.StringSliceFlag{Name: "options-file", Aliases: []string{"optf"}, Category: input, Usage: "read arguments from `FILE`; same as @FILE"},
 			&cli.BoolFlag{Name: "keep-system-libraries", Category: input, Usage: "link all of libcudadevrt.a, needed or not"},
@@ -47,21 +46,29 @@ var nvlinkCommand = subcommand{
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v", "verbose2", "v2"}, Category: messages, Usage: "print the registers and memory of each kernel"},
 			&cli.BoolFlag{Name: "w", Aliases: []string{"disable-warnings"}, Category: messages, Usage: "suppress all warnings"},
 			&cli.BoolFlag{Name: "suppress-arch-warning", Category: messages, Usage: "do not warn about objects without code for the GPU"},
-			&cli.BoolFlag{Name: "suppress-stack-size-warning", Category: messages, Usage: "do not warn about kernels whose stack size is not known"},
+			stackWarningFlag(messages),
 			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
 			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 		}
-		return slices.Concat(list, linkFlags("prefer", "cache", "cache-dir", "cache-size", "diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
+		return slices.Concat(list, linkFlags("L", "prefer", "cache", "cache-dir", "cache-size", "diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
 	},
 	first: optionFiles,
 	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
 	run:   links((*linkJob).nvlink),
 }
 
+// stackWarningFlag is an option of nvlink that clang's wrapper has, too.
+func stackWarningFlag(category string) cli.Flag {
+	return &cli.BoolFlag{Name: "suppress-stack-size-warning", Category: category, Usage: "do not warn about kernels whose stack size is not known"}
+}
+
+// ignoredHere is the category of options that change nothing in the place of another linker.
+const ignoredHere = "Accepted, without effect"
+
 // nvlinkIgnored are options that change nothing here: they suit a linker of cubins, or
 // choose between messages that ptxlink does not have.
 func nvlinkIgnored() []cli.Flag {
-	const ignored = "Accepted, without effect"
+	const ignored = ignoredHere
 	return []cli.Flag{
 		&cli.StringFlag{Name: "machine", Aliases: []string{"m"}, Category: ignored, Usage: "`64`: the PTX records the size of addresses"},
 		&cli.BoolFlag{Name: "m64", Category: ignored, Usage: "likewise"},

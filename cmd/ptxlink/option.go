@@ -106,6 +106,7 @@ type table struct {
 	named map[string]cli.Flag
 	// Spelling is how messages spell an option of linking.
 	diag.Spelling
+	unknown string // advice for options that are not in the table
 }
 
 // newTable returns the table of flags. like holds options of linking that are spelled

@@ -23,6 +23,8 @@ type subcommand struct {
 	before func(*command, table, []string) []string // sees the arguments afterwards, and returns them
 	run    func(*command, *cli.Context) error       // the arguments are c.inputs
 	like   map[string]string                        // options of linking that are spelled otherwise
+	// unknown is the advice for options that the command does not know.
+	unknown string
 
 	letters bool // several options of one letter may share a dash
 }
