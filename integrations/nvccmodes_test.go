@@ -72,6 +72,7 @@ var modes = []mode{
 	{"PTX and cubins", "-dlink -arch=sm_80 main.80.o lib.cubin.o -o linked.o", false},
 	{"PTX of the last GPU only, as with `-arch=all-major`", "-dlink -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 both.o -o linked.o", false},
 	{"the call graph", "-dlink -arch=sm_80 -Xnvlink -dump-callgraph 80.o -o linked.o", false},
+	{"a linker script for the host", "-rdc=true -arch=sm_80 -hls=use-lcs 80.o -o app", true},
 }
 
 // modeSources are added to the sources of TestNvcc.
@@ -299,10 +300,10 @@ func (w *nvccWorkspace) sameResults(name string, calls []string) {
 			switch {
 			case (err1 == nil) != (err2 == nil):
 				w.Errorf("%s: nvlink writes a .%s: %v, ptxlink: %v", name, file, err1, err2)
-			case err1 != nil:
-			case file == "c" && string(got) != string(want):
+			case err1 != nil || string(got) == string(want):
+			case file == "c":
 				w.Errorf("%s: register file:\n%s\nof nvlink:\n%s", name, got, want)
-			case file == "cubin":
+			default:
 				if got, want := w.symbols(call+"/got.cubin"), w.symbols(call+"/want.cubin"); !slices.Equal(got, want) {
 					w.Errorf("%s: ptxlink: %q\nnvlink: %q", name, got, want)
 				}

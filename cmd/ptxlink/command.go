@@ -22,6 +22,7 @@ import (
 type command struct {
 	inputs         []input  // in command-line order
 	typed          []string // all arguments behind the subcommand
+	expanded       []string // typed, with the arguments that files hold
 	arguments      []string // the options from reorder
 	letters        string   // of ar, before the archive
 	spelling       diag.Spelling

@@ -105,6 +105,7 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 		args = s.first(args)
 	}
 	args, err := expand(c.read, args)
+	c.expanded = args
 	if c.report.style.Format = findFormat(args); c.report.style.Format != "" {
 		c.report.style.Version = strings.TrimPrefix(version(), "ptxlink ")
 	}

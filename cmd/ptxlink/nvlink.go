@@ -48,14 +48,16 @@ var nvlinkCommand = subcommand{
 			&cli.BoolFlag{Name: "suppress-arch-warning", Category: messages, Usage: "do not warn about objects without code for the GPU"},
 			stackWarningFlag(messages),
 			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
-			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 		}
-		return slices.Concat(list, linkFlags("L", "prefer", "cache", "cache-dir", "cache-size", "diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
+		return slices.Concat(list, linkFlags("L"), linkFlags(unknownToNvlink...), nvlinkOwn(), nvlinkIgnored())
 	},
 	first: optionFiles,
 	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
 	run:   links((*linkJob).nvlink),
 }
+
+// unknownToNvlink are options of ptxlink nvlink that NVIDIA's nvlink does not have.
+var unknownToNvlink = []string{"prefer", "cache", "cache-dir", "cache-size", "diagnostics-format", "color-diagnostics"}
 
 // stackWarningFlag is an option of nvlink that clang's wrapper has, too.
 func stackWarningFlag(category string) cli.Flag {
@@ -94,6 +96,9 @@ func nvlinkIgnored() []cli.Flag {
 	}
 }
 
+// hostScript is the option with which NVIDIA's nvlink links nothing, and takes neither inputs nor --arch.
+const hostScript = "gen-host-linker-script"
+
 // nvlinkOwn are options with which NVIDIA's nvlink links, after the checks of ptxlink.
 func nvlinkOwn() []cli.Flag {
 	const own = "Left to NVIDIA's nvlink"
@@ -101,7 +106,7 @@ func nvlinkOwn() []cli.Flag {
 		&cli.BoolFlag{Name: "link-time-opt", Aliases: []string{"lto", "dlto"}, Category: own, Usage: "compile LTO-IR"},
 		&cli.BoolFlag{Name: "emit-ptx", Category: own, Usage: "write PTX, of LTO-IR; ptxlink without a subcommand writes that of PTX"},
 		&cli.BoolFlag{Name: "dump-callgraph", Aliases: []string{"dump-callgraph-no-demangle"}, Category: own, Usage: "print the call graph; ptxlink --dot writes one for Graphviz"},
-		&cli.StringFlag{Name: "gen-host-linker-script", Aliases: []string{"ghls"}, Category: own, Usage: "write a linker script of `TYPE` for the host"},
+		&cli.StringFlag{Name: hostScript, Aliases: []string{"ghls"}, Category: own, Usage: "write a linker script of `TYPE` for the host"},
 		&cli.BoolFlag{Name: "link-as-tools-patch", Aliases: []string{"astoolspatch"}, Category: own, Usage: "link a patch of NVIDIA's tools"},
 		&cli.StringFlag{Name: "uidx-file", Aliases: []string{"uidx"}, Category: own, Usage: "read `FILE`"},
 	}
@@ -143,6 +148,9 @@ func (j *linkJob) nvlink() error {
 		return err
 	}
 	lazy.Put(&j.report.warnings.hidden, diag.EmptyCubin, true) // usual for the device code of a library
+	if j.opts.IsSet(hostScript) {
+		return j.handOver("--" + hostScript)
+	}
 	arch, register := j.opts.String("arch"), j.opts.String("register-link-binaries")
 	virtual := strings.HasPrefix(arch, "compute_")
 	j.output = j.opts.String("output-file")
@@ -254,6 +262,26 @@ func (j *linkJob) leftToNvlink() string {
 	return ""
 }
 
+// forNvlink returns the arguments for NVIDIA's nvlink: those that were typed, unless an option of ptxlink is
+// among them, perhaps in a file.
+func (j *linkJob) forNvlink() []string {
+	if !slices.ContainsFunc(unknownToNvlink, j.opts.IsSet) {
+		return j.typed
+	}
+	t, value := newTable(linkFlags(unknownToNvlink...), nil), false
+	return slices.DeleteFunc(slices.Clone(j.expanded), func(arg string) bool {
+		if value {
+			value = false
+			return true
+		}
+		name, _, assigned := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		f := t.named[name]
+		ours := f != nil && strings.HasPrefix(arg, "-")
+		value = ours && !assigned && needsValue(f)
+		return ours
+	})
+}
+
 // handOver lets NVIDIA's nvlink link with the same arguments, if the checks find no error.
 func (j *linkJob) handOver(option string) (err error) {
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
@@ -263,11 +291,12 @@ func (j *linkJob) handOver(option string) (err error) {
 	if err != nil {
 		return err
 	}
-	j.options.CheckOnly = true
-	if _, err := j.linkAll(); err != nil {
-		return err
+	if j.options.CheckOnly = true; option != "--"+hostScript {
+		if _, err := j.linkAll(); err != nil {
+			return err
+		}
 	}
-	out, err := tool.Run(j.opts.Context, tool.Command{Path: nvlink, Args: j.typed, Stdin: j.stdin, Apart: true})
+	out, err := tool.Run(j.opts.Context, tool.Command{Path: nvlink, Args: j.forNvlink(), Stdin: j.stdin, Apart: true})
 	if err != nil {
 		return &exitError{exitIO, err}
 	}
