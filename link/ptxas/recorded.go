@@ -30,16 +30,17 @@ var codeOptions = []string{
 	"g-tensor-memory-access-check", "gno-tensor-memory-access-check", "gno-fabric-access-check", "compiler-annotations",
 }
 
-// decided are options that follow from the linked module, or that only print, with
-// those that begin with "warn" or "suppress".
-var decided = []string{"compile-only", "extensible-whole-program", "device-debug", "generate-line-info", "verbose", "disable-warnings"}
+// decided are options that follow from the linked module or from the mode of ptxas, or that change no code, with
+// those that begin with "warn" or "suppress". Relocatable code is never position-independent: -pic=false of
+// nvcc -safety-compat changes nothing.
+var decided = []string{"compile-only", "extensible-whole-program", "position-independent-code", "device-debug", "generate-line-info", "verbose", "disable-warnings", "split-compile"}
 
 // unmerged are options that nvcc adds to -g, which implies them.
 var unmerged = []string{"dont-merge-basicblocks", "return-at-end"}
 
 // longNames are the names of options that nvcc or its users abbreviate.
 var longNames = map[string]string{
-	"c": "compile-only", "ewp": "extensible-whole-program", "g": "device-debug", "lineinfo": "generate-line-info", "v": "verbose", "w": "disable-warnings",
+	"c": "compile-only", "ewp": "extensible-whole-program", "pic": "position-independent-code", "g": "device-debug", "lineinfo": "generate-line-info", "v": "verbose", "w": "disable-warnings",
 	"Werror": "warning-as-error", "dlcm": "def-load-cache", "dscm": "def-store-cache", "flcm": "force-load-cache", "fscm": "force-store-cache",
 	"func-maxrregcount": "device-function-maxrregcount", "no-bb-merge": "dont-merge-basicblocks", "ret-end": "return-at-end",
 	"Ofc": "Ofast-compile", "opt-fp-atomics": "optimize-float-atomics", "disable-optimizer-consts": "disable-optimizer-constants",
