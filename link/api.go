@@ -131,9 +131,9 @@ type Options struct {
 	// NotLinked are other files and libraries that are not among the inputs, each with the reason, such as
 	// "a.o, which has no code for sm_80". Messages about undefined symbols name them.
 	NotLinked []string
-	// HostObject returns the name of an object that defines a symbol for the host, or "". Messages
-	// about undefined symbols name it. It may be nil.
-	HostObject func(symbol string) string
+	// HostObject returns the name of an object that defines a symbol for the host, or "", and whether nvcc
+	// -ewp compiled it, whose functions no other object can call. Messages about undefined symbols name it. It may be nil.
+	HostObject func(symbol string) (object string, extensible bool)
 	// Exports are patterns of further definitions that stay. Those in Undefined
 	// and RequireDefined stay, too.
 	Exports []string

@@ -159,9 +159,9 @@ type Options struct {
 	WholeProgram []string
 	// NotLinked are other files that are not linked, with the reason, for messages.
 	NotLinked []string
-	// HostObject returns the name of an object that defines a symbol for the host, or "", for
-	// messages. It may be nil.
-	HostObject func(symbol string) string
+	// HostObject returns the name of an object that defines a symbol for the host, or "", and whether nvcc
+	// -ewp compiled it, for messages. It may be nil.
+	HostObject func(symbol string) (object string, extensible bool)
 	// Assembled is set if ptxas will read the output, and says itself what it does not know.
 	Assembled bool
 	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which

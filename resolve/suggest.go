@@ -387,9 +387,12 @@ func (h *hints) forHost(name string, m *diag.Message) bool {
 	if o.HostObject == nil {
 		return false
 	}
-	switch host := o.HostObject(name); {
+	switch host, extensible := o.HostObject(name); {
 	case host == "":
 		return false
+	case extensible:
+		m.Note(diag.At(&diag.Source{Name: host}, diag.Span{}), "this object was compiled with -ewp, so other objects cannot call its device functions")
+		m.WithHelp("compile " + host + " with -rdc=true in place of -ewp")
 	case slices.Contains(o.WholeProgram, host):
 		h.notRelocatable(host, m)
 		m.WithHelp("compile " + host + " with -rdc=true (" + NoRDC + "), and declare __device__ there what other files use")

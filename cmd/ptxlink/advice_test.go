@@ -44,7 +44,7 @@ func strangers(s subcommand, text string) (list []string) {
 					of = sub
 				}
 			}
-		} else if option == "-rdc" || option == "-gencode" || otherProgram.MatchString(before) {
+		} else if option == "-rdc" || option == "-ewp" || option == "-gencode" || otherProgram.MatchString(before) {
 			continue
 		}
 		name := strings.TrimLeft(option, "-")

@@ -81,8 +81,8 @@ type Job struct {
 
 	// Unknown is set if some code is LTO-IR only, which may define and use any name.
 	Unknown bool
-	// HostObject returns the name of an object that defines a symbol for the host, or "".
-	HostObject func(symbol string) string
+	// HostObject is that of link.Options.
+	HostObject func(symbol string) (object string, extensible bool)
 
 	units   []candidate // of the inputs, and of the objects that are skipped
 	virtual bool
@@ -117,7 +117,10 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	})
 	r.judge()
 	hosts := sync.OnceValue(func() map[string]string { return r.hostSymbols(ctx, files) })
-	j := &Job{Separated: Separated{Arch: r.gpu.String()}, virtual: r.virtual(), HostObject: func(symbol string) string { return hosts()[symbol] }}
+	j := &Job{Separated: Separated{Arch: r.gpu.String()}, virtual: r.virtual(), HostObject: func(symbol string) (string, bool) {
+		object := hosts()[symbol]
+		return object, slices.ContainsFunc(r.candidates, func(c candidate) bool { return c.Name == object && c.extensible() })
+	}}
 	r.report()
 	needy := slices.ContainsFunc(r.candidates, func(c candidate) bool { return !c.system && (c.verdict == suits || c.verdict == cubinOnly) })
 	for _, c := range r.candidates {
@@ -257,6 +260,14 @@ func (r *reader) hostSymbols(ctx context.Context, files []File) map[string]strin
 		}
 	}
 	return objects
+}
+
+// extensible reports whether ptxas -ewp has linked the device code of an object.
+func (c candidate) extensible() bool {
+	return c.code && slices.ContainsFunc(c.Codes, func(code container.Code) bool {
+		data, err := code.Bytes()
+		return err == nil && code.Form == container.MachineCode && !(container.Cubin{Data: data}).Relocatable()
+	})
 }
 
 // read maps a regular file, until maps are closed, or reads it.
