@@ -198,6 +198,7 @@ func TestBazel(t *testing.T) {
 		w := newWorkspace(t, "bazel")
 		w.example(t)
 		w.names(t)
+		w.pinned(t)
 	})
 	w := newWorkspace(t, "bazel-new")
 	t.Run("example", w.example)
@@ -207,6 +208,7 @@ func TestBazel(t *testing.T) {
 	t.Run("compile", w.compile)
 	t.Run("deps", w.deps)
 	t.Run("refused", w.refused)
+	t.Run("pinned", w.pinned)
 }
 
 // example builds the example, changes one file after another, and checks that Bazel
@@ -691,5 +693,56 @@ ptx_archive(
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), test.want) {
 			t.Errorf("%s with %s: %v, want %q in:\n%s", test.target, test.ptxlink, err, test.want, out)
 		}
+	}
+}
+
+// pinned builds the rules of README.md with the toolchain that it declares. Its blocks are taken as they are.
+func (w workspace) pinned(t *testing.T) {
+	w.T = t // of this copy
+	page := readFile(t, "bazel/README.md")
+	block := func(first string) string {
+		_, text, ok := strings.Cut(page, "```python\n"+first)
+		text, _, closed := strings.Cut(text, "\n```\n")
+		if !ok || !closed {
+			t.Fatalf("README.md has no block that starts with %s", first)
+		}
+		return first + text + "\n"
+	}
+	const example = "bazel/example/"
+	setup := block(`bazel_dep(name = "platforms"`)
+	if w.module {
+		rules, _, _ := strings.Cut(block(`bazel_dep(name = "rules_ptx"`), "ptxlink = use_extension")
+		w.write(example+"MODULE.bazel", `module(name = "pinned")`+"\n"+rules+setup)
+	} else {
+		rules, _, _ := strings.Cut(block(`local_repository(`), "load(")
+		w.write(example+"WORKSPACE", rules+setup[strings.Index(setup, "register_toolchains"):])
+	}
+	w.write(example+"tools/BUILD.bazel", block(`load("@rules_ptx//ptx:defs.bzl", "ptx_toolchain")`))
+	if err := os.CopyFS(w.path(example+"third_party/ptxlink/integrations/bazel"), os.DirFS("bazel")); err != nil {
+		t.Fatal(err)
+	}
+	for to, link := range map[string]string{
+		w.ptxlink: "tools/ptxlink", oracles.Require(t, "ptxas"): "tools/ptxas",
+		oracles.Require(t, "nvlink"): "tools/nvlink", oracles.RequireCompiler(t, "nvcc"): "tools/nvcc",
+	} {
+		if err := os.Symlink(to, w.path(example+link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.write(example+"page/BUILD.bazel", block(`load("@rules_ptx//ptx:defs.bzl", "ptx_archive"`))
+	for _, source := range []string{"kernel.ptx", "math/cbrt.ptx", "math/sqrt.ptx", "vec/vec.ptx"} {
+		w.write(example+"page/"+filepath.Base(source), w.read(example+source))
+	}
+	w.write(example+"page/point.h", "struct Point { float x, y; };\n")
+	w.write(example+"page/nearest.cu", `#include "point.h"
+extern "C" __global__ void nearest(Point *p) { p->x = p->y; }
+`)
+	w.ptxlink = "/none/ptxlink" // that of the toolchain runs
+	w.build("//page:all", "--action_env=PTXAS=/none/ptxas")
+	if names := w.functions(w.path(example + "bazel-bin/page/program.cubin")); !slices.Contains(names, "nearest") {
+		t.Errorf("program.cubin has the functions %q", names)
+	}
+	if text := w.read(example + "bazel-bin/page/app.ptx"); !strings.Contains(text, ".entry lengths") {
+		t.Errorf("app.ptx:\n%s", text)
 	}
 }
