@@ -10,7 +10,7 @@ import (
 const withRuntime = "ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"
 
 // explanations tell why a well-known symbol is missing, by prefixes of its name; the first
-// match counts. PTX Interoperability 7 lists what device code does not have. C++ does not mangle
+// match counts, and NAME is the name in the source. PTX Interoperability 7 lists what device code does not have. C++ does not mangle
 // the names of variables, so those of programs may begin like these.
 var explanations = []struct{ prefixes, text string }{
 	{"__cxa_guard_ _ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
@@ -27,8 +27,8 @@ var explanations = []struct{ prefixes, text string }{
 	{"_Zda", "this is operator delete[]; nvcc turns it into free, and so does clang if the source includes <new>; other modules must define it"},
 	{"_ZNSt _ZNKSt _ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and ptxlink FILE... -L. -ldevice links it"},
-	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; " + withRuntime},
-	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; " + withRuntime},
+	{"__cudaCDP2GetParameterBuffer __cudaCDP2LaunchDevice", "kernels that launch kernels need libcudadevrt; " + withRuntime},
+	{"__cudaCDP2 __cudaDeviceSynchronizeDeprecationAvoidance", "this is NAME() in device code, which libcudadevrt defines; " + withRuntime},
 	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; " + withRuntime},
 	{"cudaCG cudaDeviceGet cudaDeviceSynchronize cudaEvent cudaFree cudaFuncGetAttributes cudaGet cudaGraph cudaLaunchDevice cudaMalloc cudaMem cudaOccupancy cudaPeekAtLastError cudaRuntimeGetVersion cudaStream", "this is a function of the CUDA device runtime, libcudadevrt; " + withRuntime},
 	{"GOMP_ GOACC_ __nvptx_", "this is part of gcc's runtime of OpenMP and OpenACC; link gcc's libgomp.a, libc.a and libgcc.a (docs/from-gcc.md)"},
@@ -56,6 +56,13 @@ func setOf(words string) map[string]bool {
 	return set
 }
 
+// inRuntime returns the name that the CUDA device runtime gives a function in the source: cudaFree for __cudaCDP2Free. Those
+// with _ptsz use the default stream of the thread.
+func inRuntime(name string) string {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "_ptsz"), "DeprecationAvoidance")
+	return "cuda" + strings.TrimPrefix(strings.TrimPrefix(name, "__cuda"), "CDP2")
+}
+
 // Explain returns the likely reason why a function or a variable is missing, or "" if the
 // name is not well known.
 func Explain(name string, kind ptx.DeclKind) string {
@@ -71,7 +78,7 @@ func Explain(name string, kind ptx.DeclKind) string {
 	for _, e := range explanations {
 		for prefix := range strings.FieldsSeq(e.prefixes) {
 			if strings.HasPrefix(name, prefix) {
-				return e.text
+				return strings.Replace(e.text, "NAME", inRuntime(name), 1)
 			}
 		}
 	}
