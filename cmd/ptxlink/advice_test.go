@@ -195,10 +195,9 @@ exit 255
 
 // foreignOptions are options of other tools, and misspelt ones, for which there is advice.
 func foreignOptions() []string {
-	list := []string{"-lineinfo", "-generate-line-info", "-G", "-g", "-rdc=true", "-dc", "-dlink", "-gencode=x", "--gpu-architecture=sm_80", "-maxrregcount=3", "-use_fast_math", "-I", "-D", "-shared", "-Tx",
-		"-optf=x", "-out", "-output=x", "-undefind", "--gc-section", "--alow-undefined=x"}
-	for _, r := range refusedOptions {
-		for name := range strings.FieldsSeq(r.names) {
+	list := []string{"-use_fast_math", "-optf=x", "-out", "-output=x", "-undefind", "--gc-section", "--alow-undefined=x"}
+	for _, a := range slices.Concat(compilerOptions, refusedOptions) {
+		for name := range strings.FieldsSeq(a.names) {
 			list = append(list, "--"+name)
 		}
 	}
@@ -206,7 +205,7 @@ func foreignOptions() []string {
 }
 
 // forOthers matches an option of another tool in the advice for it.
-var forOthers = regexp.MustCompile(`-\S+ is for the compiler|passes -g to ptxas`)
+var forOthers = regexp.MustCompile(`(-\S+ and )?-\S+ (is|are) for (the compiler|compilers|nvcc)|passes -g to ptxas`)
 
 // half matches advice that continues a piece that is not there, or that lacks its end.
 var half = regexp.MustCompile(`^help: (or |and |otherwise |with |\W )|^help: [,;.]|[,;] ?$|( or| and| with)$|  `)

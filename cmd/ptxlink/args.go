@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/typo"
 	"ptxlink/link/diag"
 )
@@ -182,15 +184,19 @@ func (r *reorderer) state(name, value string) error {
 // like a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
 func mistakenFor(t table, arg string) error {
 	word, _, assigned := strings.Cut(arg[1:], "=")
-	if len(word) < 2 || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" || t.named[word[:1]] == nil {
+	if len(word) < 2 || t.named[word[:1]] == nil {
 		return nil
 	}
 	as := fmt.Sprintf("-%s means -%s %s", arg[1:], word[:1], arg[2:])
-	switch word[0] {
-	case 'l':
-		if word == "lineinfo" {
-			return usageError(as, adviceFor(t, compilerOptions, word))
+	if strings.IndexByte(joined, word[0]) >= 0 && t.named[word] == nil {
+		if help := adviceFor(t, compilerOptions, word); help != "" {
+			return usageError(as, help)
 		}
+	}
+	if strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" {
+		return nil
+	}
+	switch word[0] {
 	case 'o':
 		help := "write -o FILE" + t.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
 		if word == "optf" || word == "options-file" {
@@ -241,32 +247,51 @@ func adviceFor(t table, list []advice, name string) string {
 	for _, a := range list {
 		for known := range strings.FieldsSeq(a.names) {
 			if name == known || known == "T" && strings.HasPrefix(name, "T") {
-				return strings.Replace(a.text, "-NAME", "-"+name, 1) + t.With(a.option, a.use)
+				text := strings.Replace(a.text, "-NAME", "-"+name, 1)
+				if t.takes(a.option) {
+					text += t.With(a.option, a.use)
+				}
+				return text
 			}
 		}
 	}
 	return ""
 }
 
-// compilerOptions are options of nvcc and clang that a link command may have.
+// takes reports whether an option that is one of some words takes the one after "=".
+func (t table) takes(option string) bool {
+	name, word, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
+	f, _ := t.named[name].(*cli.GenericFlag)
+	return f == nil || word == "" || slices.Contains(strings.Fields(f.Value.(*choice).words), word)
+}
+
+// compilerOptions are options of nvcc, clang, nvlink and ptxas that a link command may have.
 var compilerOptions = []advice{
 	{"lineinfo generate-line-info", "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines", "-Xptxas=-lineinfo", ", and %s does so anyway"},
-	{"G", "-G is for the compiler; ptxlink passes -g to ptxas if a module has DWARF", "", ""},
-	{"g", "-g is for the compiler; ptxlink passes it to ptxas if a module has DWARF", "", ""},
-	{"rdc", "-rdc=true is for the compiler; ptxlink always links relocatable device code", "", ""},
-	{"dc", "compile with nvcc -ptx -rdc=true; ptxlink links the result", "", ""},
-	{"dlink", "ptxlink always links device code", "-o NAME.cubin", "; %s assembles the result"},
-	{"gencode gpu-architecture", "", "--arch sm_80", "%s names the GPU"},
+	{"G device-debug", "-G is for the compiler; ptxlink passes -g to ptxas if a module has DWARF", "", ""},
+	{"g debug", "-g is for the compiler; ptxlink passes it to ptxas if a module has DWARF", "", ""},
+	{"rdc relocatable-device-code", "-rdc=true is for the compiler; ptxlink always links relocatable device code", "", ""},
+	{"dc device-c dw device-w compile", "compile with nvcc -ptx -rdc=true; ptxlink links the result", "", ""},
+	{"dlink device-link", "ptxlink always links device code", "-o NAME.cubin", "; %s assembles the result"},
+	{"gencode generate-code gpu-architecture code gpu-code march mcpu cuda-gpu-arch offload-arch", "", "--arch sm_80", "%s names the GPU"},
 	{"###", "", "--dry-run", "%s prints the commands that it would run"},
 	{"maxrregcount", "", "-Xptxas=-maxrregcount=N", "%s passes it to ptxas"},
-	{"Xlinker Wl", "-Xlinker and -Wl, are for compilers; give the option itself", "", ""},
+	{"suppress-stack-size-warning", "", "-Xptxas=--suppress-stack-size-warning", "%s passes it to ptxas"},
+	{"ptxas-options", "", "-Xptxas", "%s ARG passes it to ptxas"},
+	{"res-usage", "", "--resource-usage", "%s prints registers, spills and sizes"},
+	{"Xnvlink nvlink-options", "-NAME is for nvcc; ptxlink nvlink takes the options of nvlink themselves", "", ""},
+	{"Xlinker Wl linker-options", "-Xlinker and -Wl, are for compilers; give the option itself", "", ""},
+	{"Xcompiler compiler-options Xarchive archive-options Xnvprune nvprune-options", "-NAME is for nvcc, which passes its value to another program; leave out both", "", ""},
 	{"ptx lto-emit-asm", "", "--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin"},
 	{"S emit-asm", "", "--lto-emit-asm", "%s writes PTX"},
 	{"fatbin", "", "--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin"},
-	{"keep", "", "--save-temps", "%s keeps the linked PTX and the parts beside the output"},
-	{"std fPIC fpic use_fast_math D pthread fopenmp", "-NAME is for the compiler", "", ""},
-	{"dlto flto", "LTO-IR among the inputs is compiled without an option", "-O", "; %s1 inlines functions of other modules"},
-	{"I", "-I is for the compiler", "-L", "; %s names a directory with libraries"},
+	{"keep keep-dir", "", "--save-temps", "%s keeps the linked PTX and the parts beside the output"},
+	{"cuda-path ptxas-path", "", "--ptxas", "%s names the program itself"},
+	{"std fPIC fpic use_fast_math use-fast-math ftz prec-div prec-sqrt fmad D define-macro pthread fopenmp x include pre-include ccbin compiler-bindir cudart cudadevrt " +
+		"extended-lambda expt-extended-lambda expt-relaxed-constexpr extra-device-vectorization default-stream restrict ewp dopt src-in-ptx " +
+		"diag-suppress diag-error diag-warn split-compile optix-ir opt-info objtemp jobserver Ofast-compile Ofc use-local-env foffload fgpu-rdc", "-NAME is for the compiler", "", ""},
+	{"dlto flto lto gen-opt-lto dlink-time-opt ltoir", "LTO-IR among the inputs is compiled without an option", "-O", "; %s1 inlines functions of other modules"},
+	{"I include-path isystem", "-NAME is for the compiler", "-L", "; %s names a directory with libraries"},
 }
 
 func unknownOption(t table, arg, name string) error {
