@@ -27,7 +27,7 @@ var namedOption = regexp.MustCompile(`(?:^|[\s(\['"])(--?[A-Za-z][A-Za-z-]*)`)
 
 // otherProgram matches words after which an option is one of another program, or of the
 // command of ptxlink that is named.
-var otherProgram = regexp.MustCompile(`\b(compil\w+|nvcc|clang|clang-offload-bundler|gcc|llc|nvlink|ptxas|cuobjdump|objcopy|pip|PowerShell)\b[^;]*$`)
+var otherProgram = regexp.MustCompile(`\b(compil\w+|nvcc|clang|clang-offload-bundler|gcc|llc|nvlink|ptxas|cuobjdump|objcopy|pip|tar|PowerShell)\b[^;]*$`)
 
 // ownCommand matches a command of ptxlink that is written out.
 var ownCommand = regexp.MustCompile(`^.*\bptxlink( [a-z]+)?[^;]*$`)

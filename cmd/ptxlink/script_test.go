@@ -56,7 +56,7 @@ func TestScripts(t *testing.T) { testscript.Run(t, scripts("../../testdata/scrip
 func scripts(dir string) testscript.Params {
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "accesses": accesses}
 	for _, tool := range []string{
-		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "nvdisasm-new", "fatbinary", "fatbinary-new", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld", "clang",
+		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "nvdisasm-new", "fatbinary", "fatbinary-new", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld", "clang", "nvcc",
 	} {
 		commands[tool] = oracle(tool)
 	}

@@ -185,7 +185,7 @@ func (op *opener) open(data []byte, p place) {
 		return
 	}
 	c, compressed := codecOf(data)
-	switch known := slices.IndexFunc(refused, func(r refusal) bool { return prefixed(data, r.magic) }); {
+	switch known := slices.IndexFunc(refused, func(r refusal) bool { return prefixed(data[min(r.at, len(data)):], r.magic) }); {
 	case prefixed(data, "!<arch>\n"):
 		op.archive(data, p, false)
 	case prefixed(data, "!<thin>\n"):
@@ -357,6 +357,8 @@ const (
 	bundle
 	foreign // Mach-O
 	packed  // xz and the like
+	tar
+	png
 	spirv
 	segment
 	deviceOther
@@ -379,6 +381,8 @@ var kindWords = [kinds]struct{ one, many, help string }{
 	bundle:         {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
 	foreign:        {"a Mach-O file", "Mach-O files", "only ELF and COFF host objects are read; take the PTX out with cuobjdump -xptx all"},
 	packed:         {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
+	tar:            {"a tar archive", "tar archives", "take the files out with tar -xf, and name those"},
+	png:            {"a PNG image", "PNG images", ""},
 	spirv:          {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
 	segment:        {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
 	deviceOther:    {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
@@ -391,14 +395,15 @@ var kindWords = [kinds]struct{ one, many, help string }{
 type refusal struct {
 	magic string
 	kind  kind
+	at    int // where it is
 }
 
 // refused lists forms that are recognised but hold nothing to link.
 var refused = []refusal{
-	{"CCOB", bundle}, {"__CLANG_OFFLOAD_BUNDLE__", bundle}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle},
-	{"\xcf\xfa\xed\xfe", foreign}, {"\xce\xfa\xed\xfe", foreign}, {"\xca\xfe\xba\xbe", foreign},
-	{"\xfd7zXZ\x00", packed}, {"BZh", packed}, {"PK\x03\x04", packed}, {"7z\xbc\xaf\x27\x1c", packed},
-	{"\x03\x02\x23\x07", spirv}, {"\xb1\x43\x62\x46", segment},
+	{"CCOB", bundle, 0}, {"__CLANG_OFFLOAD_BUNDLE__", bundle, 0}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle, 0}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle, 0},
+	{"\xcf\xfa\xed\xfe", foreign, 0}, {"\xce\xfa\xed\xfe", foreign, 0}, {"\xca\xfe\xba\xbe", foreign, 0},
+	{"\xfd7zXZ\x00", packed, 0}, {"BZh", packed, 0}, {"PK\x03\x04", packed, 0}, {"7z\xbc\xaf\x27\x1c", packed, 0}, {"ustar", tar, 257}, {"\x89PNG", png, 0},
+	{"\x03\x02\x23\x07", spirv, 0}, {"\xb1\x43\x62\x46", segment, 0},
 }
 
 // holdings records what was found instead of PTX.

@@ -230,12 +230,16 @@ func (p *parser) named(s []byte) NameID {
 }
 
 func (p *parser) header() {
+	what, help := carriage(p.text)
+	if what == "" && !p.isWord(".version") {
+		what, help = mistaken(p.m.Src)
+	}
+	if what != "" {
+		p.Err = &Error{Text: what, Help: help, NotPTX: true}
+		return
+	}
 	if !p.isWord(".version") {
 		p.token()
-		if what, help := mistaken(p.m.Src); what != "" {
-			p.Err = &Error{Text: what, Help: help, NotPTX: true}
-			return
-		}
 		if p.Err == nil {
 			span := p.span()
 			span.Len = min(span.Len, 40)
