@@ -50,8 +50,10 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + log.With("-L", "; %s names its directory"))
 	} else if IsHostLibrary(name) {
 		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
+	} else if name == "m" {
+		m.WithHelp("libm is a library of the host; for device code, ptxlink libdevice creates libdevice.a" + log.With("-l", ", which %sdevice links") + ", and gcc has a libm.a for nvptx-none (docs/libraries.md)")
 	} else if name == "cudadevrt" {
-		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it (docs/libraries.md)")
+		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it, or call functions of the CUDA runtime (docs/libraries.md)")
 	} else if near := SimilarLibrary(name, dirs); near != "" {
 		m.WithHelp("did you mean " + near + "?")
 	} else if len(dirs) == 0 {
