@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -137,6 +139,12 @@ func (r *reorderer) option(arg string) error {
 	if err := r.state(name, value); err != nil {
 		return err
 	}
+	if describeFlag(f).Value == "SIZE" {
+		var err error
+		if value, err = size(name, value); err != nil {
+			return err
+		}
+	}
 	option := f.Names()[0]
 	if option == "l" {
 		r.input(value, true)
@@ -146,6 +154,20 @@ func (r *reorderer) option(arg string) error {
 	}
 	r.options = append(r.options, "--"+option)
 	return nil
+}
+
+// size returns a number of bytes in decimal, which the value may write as 4G or 4GiB.
+func size(option, value string) (string, error) {
+	number, unit := value, ""
+	if i := strings.IndexFunc(value, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		number, unit = value[:i], strings.ToUpper(strings.TrimSuffix(value[i:], "iB"))
+	}
+	n, err := strconv.ParseUint(number, 10, 63)
+	shift, known := map[string]int{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[unit]
+	if err != nil || !known || n > math.MaxInt64>>shift {
+		return "", usageError(fmt.Sprintf("%q is not a value of %s", value, spell(option)), spell(option)+" takes a number of bytes, or one with K, M, G or T: 4G is 4 GiB")
+	}
+	return strconv.FormatUint(n<<shift, 10), nil
 }
 
 // value returns the next argument, which is the value of an option.

@@ -30,6 +30,7 @@ func TestReorder(t *testing.T) {
 		{"-l:exact.ptx -lib", "--l=:exact.ptx --l=ib", "-l:exact.ptx -lib"},
 		{"-o -none -o=-c", "--output=-none --output=-c", ""}, // a value may look like an option
 		{"--verbose=false", "--verbose=false", ""},
+		{"--max-input-size=1G --max-input-size 100 --cache-size=2MiB --cache-size=3k", "--max-input-size=1073741824 --max-input-size=100 --cache-size=2097152 --cache-size=3072", ""},
 	} {
 		options, inputs, err := reorder(newTable(newFlags(), nil), strings.Fields(test.args))
 		if err != nil {
@@ -53,27 +54,31 @@ func TestReorder(t *testing.T) {
 
 func TestReorderRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--gc-section":    `unknown option "--gc-section" (did you mean --gc-sections?)`,
-		"--relocatible":   `unknown option "--relocatible" (did you mean --relocatable?)`,
-		"-fatal-warning":  `unknown option "-fatal-warning" (did you mean --fatal-warnings?)`,
-		"--outptu=x.ptx":  `unknown option "--outptu" (did you mean --output?)`,
-		"-q":              `unknown option "-q"`,
-		"---help":         `unknown option "---help" (did you mean --help?)`,
-		"a.ptx -o":        "option -o needs a value",
-		"-out x.ptx":      "-out means -o ut",
-		"-output=x.ptx":   "-output=x.ptx means -o utput=x.ptx",
-		"-optf=x":         "-optf=x means -o ptf=x",
-		"-optf x":         "-optf means -o ptf",
-		"-ouptut x":       "-ouptut means -o uptut",
-		"-odir out":       "-odir means -o dir",
-		"-other=x":        "-other=x means -o ther=x",
-		"-undefind=f":     `unknown option "-undefind" (did you mean --undefined?)`,
-		"-undefind f":     `unknown option "-undefind" (did you mean --undefined?)`,
-		"-unused-input=f": `unknown option "-unused-input" (did you mean --unused-inputs?)`,
-		"-o -c":           `option -o needs a value, and -c is an option`,
-		"--theards 4":     `unknown option "--theards" (did you mean --threads?)`,
-		"--Map":           "option --Map needs a value",
-		"-rc":             `unknown option "-rc"`,
+		"--gc-section":          `unknown option "--gc-section" (did you mean --gc-sections?)`,
+		"--relocatible":         `unknown option "--relocatible" (did you mean --relocatable?)`,
+		"-fatal-warning":        `unknown option "-fatal-warning" (did you mean --fatal-warnings?)`,
+		"--outptu=x.ptx":        `unknown option "--outptu" (did you mean --output?)`,
+		"-q":                    `unknown option "-q"`,
+		"---help":               `unknown option "---help" (did you mean --help?)`,
+		"a.ptx -o":              "option -o needs a value",
+		"-out x.ptx":            "-out means -o ut",
+		"-output=x.ptx":         "-output=x.ptx means -o utput=x.ptx",
+		"-optf=x":               "-optf=x means -o ptf=x",
+		"-optf x":               "-optf means -o ptf",
+		"-ouptut x":             "-ouptut means -o uptut",
+		"-odir out":             "-odir means -o dir",
+		"-other=x":              "-other=x means -o ther=x",
+		"-undefind=f":           `unknown option "-undefind" (did you mean --undefined?)`,
+		"-undefind f":           `unknown option "-undefind" (did you mean --undefined?)`,
+		"-unused-input=f":       `unknown option "-unused-input" (did you mean --unused-inputs?)`,
+		"-o -c":                 `option -o needs a value, and -c is an option`,
+		"--theards 4":           `unknown option "--theards" (did you mean --threads?)`,
+		"--Map":                 "option --Map needs a value",
+		"--cache-size=1.5G":     `"1.5G" is not a value of --cache-size`,
+		"--cache-size=8388608T": `"8388608T" is not a value of --cache-size`,
+		"--max-input-size=1GB":  `"1GB" is not a value of --max-input-size`,
+		"--max-input-size many": `"many" is not a value of --max-input-size`,
+		"-rc":                   `unknown option "-rc"`,
 	} {
 		_, _, err := reorder(newTable(newFlags(), nil), strings.Fields(args))
 		if err == nil || err.Error() != "ptxlink: error: "+want {
@@ -240,7 +245,7 @@ func TestNumbers(t *testing.T) {
 				continue
 			}
 			options++
-			for _, value := range []string{"-1", "9223372036854775808", "1.5", "4GiB", "-9223372036854775809", "\x1b[m"} {
+			for _, value := range []string{"-1", "9223372036854775808", "1.5", "4GB", "-9223372036854775809", "\x1b[m"} {
 				name := spell(f.Names()[0])
 				args := append(strings.Fields(s.Name), name+"="+value, "none.ptx")
 				var stderr bytes.Buffer

@@ -40,7 +40,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "end-group", Category: input, Usage: "ignored"},
 		&cli.StringSliceFlag{Name: "undefined", Aliases: []string{"u"}, Category: input, Usage: "link the archive member that defines `NAME`"},
 		&cli.StringSliceFlag{Name: "require-defined", Category: input, Usage: "like -u, and report an error if `NAME` is undefined"},
-		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "limit of decompressed inputs and pipes in `BYTES` (default: 4 GiB)"},
+		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "limit of decompressed inputs and pipes: `SIZE` in bytes, or as 4G (default: 4G)"},
 		&cli.BoolFlag{Name: "no-threads", Category: input, Usage: "same as --threads=1"},
 		&cli.Int64Flag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs in parallel (default: number of CPUs)"},
 
@@ -104,7 +104,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "dry-run", Category: assembler, Usage: "print the commands that make the cubin, and write nothing"},
 		&cli.StringFlag{Name: "cache", Category: assembler, Usage: "keep cubins at `WHERE`: a directory, http://HOST/PATH or prog:COMMAND (default: $PTXLINK_CACHE)"},
 		&cli.StringFlag{Name: "cache-dir", Category: assembler, Usage: "same as --cache=`DIR`; with a shared --cache, a directory that is asked first"},
-		&cli.Int64Flag{Name: "cache-size", Category: assembler, Usage: "limit of the cache in `BYTES` (default: 1 GiB)"},
+		&cli.Int64Flag{Name: "cache-size", Category: assembler, Usage: "limit of the cache: `SIZE` in bytes, or as 4G (default: 1G)"},
 
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
 		&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Category: messages, Usage: "show the version"},
