@@ -20,6 +20,7 @@ import (
 
 // command is one run of ptxlink: what every subcommand has.
 type command struct {
+	name           string   // of the subcommand; "" for linking
 	inputs         []input  // in command-line order
 	typed          []string // all arguments behind the subcommand
 	expanded       []string // typed, with the arguments that files hold
@@ -169,7 +170,7 @@ type refusedError struct {
 func (e *refusedError) Unwrap() error { return e.exitError }
 
 // missingFile returns the help for an input that does not exist: one in its directory has
-// nearly its name, or has it with a suffix, or it is the name of an output; else "".
+// nearly its name, or has it with a suffix, or it is the name of an output or in the place of a subcommand; else "".
 func (c *command) missingFile(path string) string {
 	dir, name := filepath.Split(path)
 	suffix := filepath.Ext(name)
@@ -192,10 +193,15 @@ func (c *command) missingFile(path string) string {
 	if near := typo.Nearest(names, name); near != "" {
 		return "did you mean " + dir + near + "?"
 	}
-	if c.unnamed && (suffix == ".cubin" || suffix == ".fatbin") {
+	switch {
+	case c.unnamed && (suffix == ".cubin" || suffix == ".fatbin"):
 		return c.spelling.With("-o "+path, "%s names the output")
+	case c.name != "" || path != c.inputs[0].name || strings.ContainsAny(path, "./"):
+		return ""
+	case path == "link":
+		return "there is no subcommand link: ptxlink FILE... links"
 	}
-	return ""
+	return "there is no subcommand " + path + " either; ptxlink --help lists them"
 }
 
 // similarDirectory returns the help for a directory that does not exist: another in the

@@ -82,7 +82,7 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := newTable(s.flags(), s.like)
 	t.unknown = s.unknown
-	c.typed = args
+	c.name, c.typed = s.Name, args
 	c.spelling, c.report.style.Spelling = t.Spelling, t.Spelling
 	if words, ok := asked(args); ok {
 		c.arguments = []string{completionFlag}
