@@ -475,18 +475,18 @@ func (s *Set) Unusable(name string) *diag.Message {
 }
 
 // ForNvlink returns the advice to leave a member of libcudadevrt, which has PTX only for
-// the newest GPU and cubins for all, to nvlink; "" for other members.
-func ForNvlink(member string) string {
+// the newest GPU and cubins for all, to nvlink, which links for a GPU; "" for other members.
+func ForNvlink(member, gpu string) string {
 	if !IsCudadevrt(member[:max(0, strings.LastIndexByte(member, '('))]) {
 		return ""
 	}
-	return "write a cubin for one GPU, for which nvlink takes the library's: ptxlink FILE... --arch=sm_80 -o out.cubin (docs/libraries.md)"
+	return fmt.Sprintf("write a cubin for one GPU, for which nvlink takes the library's: ptxlink FILE... --arch=%s -o out.cubin (docs/libraries.md)", gpu)
 }
 
 // refuse reports why the unit cannot be linked.
 func (u *Unit) refuse(o Options, log *diag.Log) {
 	help := "compile it for " + o.Arch + " or lower" + log.With("--arch", ", or choose another %s")
-	if devrt := ForNvlink(u.member.Name); devrt != "" {
+	if devrt := ForNvlink(u.member.Name, o.Arch); devrt != "" {
 		help = devrt
 	}
 	log.Error(diag.ArchMismatch, diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)

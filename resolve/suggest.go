@@ -271,8 +271,11 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 		return
 	}
 	if m.WithHelp(Explain(s.Name, kind)); m.Help != "" {
-		if reason, ok := strings.CutSuffix(m.Help, withRuntime); ok && h.log.Takes("--keep-system-libraries") { // in nvlink's place
+		reason, ok := strings.CutSuffix(m.Help, withRuntime)
+		if ok && h.log.Takes("--keep-system-libraries") { // in nvlink's place
 			m.WithHelp(reason + "link libcudadevrt.a of the toolkit, which nvcc does by default")
+		} else if ok {
+			m.WithHelp(reason + strings.Replace(withRuntime, "sm_80", h.needed(), 1))
 		}
 		return
 	}
@@ -378,6 +381,19 @@ func (h *hints) inSource(wanted cxxName, kind ptx.DeclKind, m *diag.Message) (in
 		return f, cause.help + ", and compile with -rdc=true"
 	}
 	return nil, ""
+}
+
+// needed returns the GPU of the files that is latest, and at least sm_80.
+func (h *hints) needed() string {
+	latest := object.GPU{Number: 80}
+	for _, f := range h.t.Files {
+		for _, o := range f.Target {
+			if gpu, ok := object.ParseGPU(o.Word); ok && gpu.Number > latest.Number {
+				latest = gpu
+			}
+		}
+	}
+	return latest.String()
 }
 
 // forHost explains a symbol that an object defines for the host, which is the likely place of the

@@ -170,8 +170,12 @@ func (r *reader) report() {
 			if slices.ContainsFunc(c.Codes, func(code container.Code) bool { data, _ := code.Bytes(); return container.IsOptiXIR(data) }) {
 				form, help = "OptiX-IR", "compile with -ptx in place of -optix-ir"
 			}
-			m = r.log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only "+form).
-				WithHelp(help + ", or link with nvcc -dlto, which calls NVIDIA's nvlink")
+			if targets := append(c.Targets(container.LTOIR), c.Targets(container.LLVMBitcode)...); slices.ContainsFunc(targets, r.runs) {
+				help += ", or let NVIDIA's nvlink compile it: add -dlto, as nvcc -dlto does"
+			} else {
+				form, help = form+" for "+strings.Join(targets, ", "), "compile it for "+r.Arch
+			}
+			m = r.log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only "+form).WithHelp(help)
 		}
 		first[c.verdict] = m
 	}

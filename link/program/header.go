@@ -135,7 +135,7 @@ func (h Header) CheckArch(files []*object.File, gpu string, log *diag.Log) {
 	if was := mergeArchs(named, &ignored); was.Suffix != h.arch.Suffix || was.GPU.Renamed().Number != h.arch.GPU.Renamed().Number {
 		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
-			WithHelp(cmp.Or(object.ForNvlink(member.file.Name), "use a library made for "+was.String()) + log.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
+			WithHelp(cmp.Or(object.ForNvlink(member.file.Name, was.String()), "use a library made for "+was.String()) + log.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
 	}
 }
 

@@ -419,7 +419,7 @@ func (h *holdings) add(what kind, target string) {
 	}
 }
 
-// words returns what there is instead of PTX, and what to do.
+// words returns what there is instead of PTX, and what to do, for the first GPU.
 func (h *holdings) words() (what, help string) {
 	var parts []string
 	for what := range kinds {
@@ -436,7 +436,12 @@ func (h *holdings) words() (what, help string) {
 			part += " for " + strings.Join(h.targets[what], ", ")
 		}
 		parts = append(parts, part)
-		help = cmp.Or(help, kindWords[what].help)
+		if help == "" {
+			help = kindWords[what].help
+			if _, number, ok := strings.Cut(append(h.targets[what], "")[0], "_"); ok {
+				help = strings.ReplaceAll(help, "_80", "_"+number)
+			}
+		}
 	}
 	return strings.Join(parts, " and "), help
 }
