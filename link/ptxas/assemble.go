@@ -189,7 +189,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return failed(fmt.Sprintf("ptxas reported success, but its cubin cannot be read: %v", outfile.Reason(err)), program)
 	case err != nil || len(cubin) == 0:
-		help := ""
+		help := program
 		if strings.HasPrefix(t.Arch, "compute_") {
 			help = t.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80"
 		}

@@ -138,8 +138,8 @@ help: the program is PTXAS
 		{"exit code 0 with an error", succeed + `
 echo "ptxas error   : Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max)"`,
 			"ptxlink: error: ptxas: Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max) [ptxas-error]\n"},
-		{"exit code 0 and no cubin", "exit 0", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\n"},
-		{"exit code 0 and an empty cubin", ": > linked.cubin", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\n"},
+		{"exit code 0 and no cubin", "exit 0", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\nhelp: the program is PTXAS\n"},
+		{"exit code 0 and an empty cubin", ": > linked.cubin", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\nhelp: the program is PTXAS\n"},
 		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin: it is not an ELF file [ptxas-failed]
 help: the program is PTXAS
 `},
