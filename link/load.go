@@ -36,7 +36,7 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 		if in.redirect, err = o.redirect(); err != nil {
 			return err
 		}
-		in.named = ObjectInputs(namedOnce(o.Inputs, log))
+		in.named = ObjectInputs(namedOnce(ctx, o.Inputs, log))
 	}
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages), Spelling: log.Spelling}
@@ -76,7 +76,7 @@ func CheckInputs(ctx context.Context, o Options) error {
 		maps = nil
 	}
 	log := &diag.Log{Spelling: o.Spelling}
-	set, err := object.Open(ctx, ObjectInputs(namedOnce(o.Inputs, log)), object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, log)
+	set, err := object.Open(ctx, ObjectInputs(namedOnce(ctx, o.Inputs, log)), object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, log)
 	if err == nil && log.Errors() > 0 {
 		return &Errors{Messages: log.Messages, IO: set.Unread, maps: maps}
 	}
@@ -138,7 +138,7 @@ func nothingLinked(log *diag.Log) {
 // namedOnce drops inputs that are named a second time. For a file this is an error,
 // because every definition in it would be a duplicate. An archive may be named
 // twice; its members are linked once.
-func namedOnce(list []Input, log *diag.Log) []Input {
+func namedOnce(ctx context.Context, list []Input, log *diag.Log) []Input {
 	type place struct{ input, kept int }
 	first := map[string]place{}
 	kept := make([]Input, 0, len(list))
@@ -160,7 +160,7 @@ func namedOnce(list []Input, log *diag.Log) []Input {
 		case !twice:
 			first[key] = place{i, len(kept)}
 			kept = append(kept, in)
-		case container.IsArchive(infile.Head(path, 8)):
+		case container.IsArchive(infile.Of(ctx).Head(path, 8)):
 			same := &kept[earlier.kept]
 			same.WholeArchive = same.WholeArchive || in.WholeArchive
 		default:

@@ -35,7 +35,7 @@ func newFileTable(ctx context.Context, maps *mapped.Files) *fileTable {
 // process, such as /dev/stdin, are read as they are. limit applies to files that
 // are not regular.
 func (t *fileTable) readAny(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
+	info, err := t.read.Stat(path)
 	if err != nil {
 		return nil, err
 	}

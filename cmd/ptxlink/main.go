@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // run runs the command that arguments name, and returns its exit code.
 func (c *command) run(ctx context.Context, args []string) (code int) {
-	ctx, c.read = infile.Record(ctx)
+	ctx, c.read = infile.Record(infile.Apart(ctx))
 	defer c.report.close()
 	defer func() {
 		if what := recover(); what != nil {

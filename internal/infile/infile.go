@@ -1,5 +1,6 @@
 // Package infile opens the files that a command reads, and records them, so that no
-// output takes the place of one and a change of one is noticed.
+// output takes the place of one and a change of one is noticed. A file that could not be
+// read once is not read later: every reader gets the same error.
 package infile
 
 import (
@@ -15,15 +16,17 @@ import (
 	"sync"
 	"syscall"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/room"
 )
 
-// Files are regular files that were read. It may be used concurrently; nil records
-// nothing.
+// Files are regular files that were read, and those that could not be read. It may be used
+// concurrently; nil records nothing.
 type Files struct {
 	mu     sync.Mutex
 	list   []file
-	around *Files // records them too
+	failed map[string]error // by path
+	around *Files           // records them too
 }
 
 type file struct {
@@ -39,6 +42,9 @@ func Record(ctx context.Context) (context.Context, *Files) {
 	f := &Files{around: Of(ctx)}
 	return context.WithValue(ctx, inContext{}, f), f
 }
+
+// Apart returns a context without a record, for what has nothing to do with what was read before.
+func Apart(ctx context.Context) context.Context { return context.WithValue(ctx, inContext{}, (*Files)(nil)) }
 
 // Of returns the record of a context, or nil.
 func Of(ctx context.Context) *Files {
@@ -57,6 +63,64 @@ func (f *Files) Add(name string, info fs.FileInfo) {
 		f.list = append(f.list, file{name, info})
 		f.mu.Unlock()
 	}
+}
+
+// failure returns the error with which a file could not be read before, or nil.
+func (f *Files) failure(path string) (err error) {
+	for ; f != nil && err == nil; f = f.around {
+		f.mu.Lock()
+		err = f.failed[path]
+		f.mu.Unlock()
+	}
+	return err
+}
+
+// fail keeps the error of a file that cannot be read, and returns it. A file that is not of the wanted kind
+// can be read in another way.
+func (f *Files) fail(path string, err error) error {
+	if kind := errNotRegular(""); errors.As(err, &kind) || errors.Is(err, room.ErrTooLong) {
+		return err
+	}
+	for ; f != nil; f = f.around {
+		f.mu.Lock()
+		lazy.Put(&f.failed, path, err)
+		f.mu.Unlock()
+	}
+	return err
+}
+
+// Stat is os.Stat of a file that will be read.
+func (f *Files) Stat(path string) (fs.FileInfo, error) {
+	if err := f.failure(path); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, f.fail(path, err)
+	}
+	return info, nil
+}
+
+// Read reads a regular file of at most limit bytes, and records it. It calls read with the opened file; if read is
+// nil, it reads the file into memory.
+func (f *Files) Read(path string, limit int64, read func(*os.File, fs.FileInfo) ([]byte, error)) ([]byte, error) {
+	if err := f.failure(path); err != nil {
+		return nil, err
+	}
+	opened, info, err := OpenRegular(path, limit)
+	if err != nil {
+		return nil, f.fail(path, err)
+	}
+	defer opened.Close()
+	f.Add(path, info)
+	if read == nil {
+		read = Read
+	}
+	data, err := read(opened, info)
+	if err != nil {
+		return nil, f.fail(path, err)
+	}
+	return data, nil
 }
 
 // ErrChanged is wrapped by the errors of Changed.
@@ -128,13 +192,18 @@ func OpenRegular(path string, limit int64) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// errNotRegular says what a file is in place of a regular one.
+type errNotRegular string
+
+func (e errNotRegular) Error() string { return string(e) }
+
 // Regular returns an error if a file is not a regular one of at most limit bytes.
 func Regular(info fs.FileInfo, limit int64) error {
 	switch {
 	case info.IsDir():
-		return errors.New("it is a directory")
+		return errNotRegular("it is a directory")
 	case !info.Mode().IsRegular():
-		return errors.New("it is not a regular file but a device, a pipe or a socket")
+		return errNotRegular("it is not a regular file but a device, a pipe or a socket")
 	case info.Size() > limit:
 		return room.ErrTooLong
 	}
@@ -153,24 +222,35 @@ func Read(f *os.File, info fs.FileInfo) ([]byte, error) {
 }
 
 // Head returns the first n bytes of a regular file, or all of a shorter one; nil if it cannot be read.
-func Head(path string, n int64) []byte {
-	f, info, err := OpenRegular(path, math.MaxInt64)
-	if err != nil {
+func (f *Files) Head(path string, n int64) []byte {
+	if f.failure(path) != nil {
 		return nil
 	}
-	defer f.Close()
+	opened, info, err := OpenRegular(path, math.MaxInt64)
+	if err != nil {
+		f.fail(path, err)
+		return nil
+	}
+	defer opened.Close()
 	head := make([]byte, min(n, info.Size()))
-	if _, err = io.ReadFull(f, head); err != nil {
+	if _, err = io.ReadFull(opened, head); err != nil {
+		f.fail(path, err)
 		return nil
 	}
 	return head
 }
 
+// Head is Files.Head of a file that is no input.
+func Head(path string, n int64) []byte { return (*Files)(nil).Head(path, n) }
+
 // ReadFile reads a file of any kind to its end, which is an error behind limit bytes.
 func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
+	if err := f.failure(path); err != nil {
+		return nil, err
+	}
 	opened, err := os.Open(path) // opening a pipe blocks until it has a writer
 	if err != nil {
-		return nil, err
+		return nil, f.fail(path, err)
 	}
 	defer opened.Close()
 	if info, err := opened.Stat(); err == nil {
@@ -179,19 +259,15 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 		}
 		f.Add(path, info)
 	}
-	return room.ReadAll(opened, limit)
+	data, err := room.ReadAll(opened, limit)
+	if err != nil {
+		return nil, f.fail(path, err)
+	}
+	return data, nil
 }
 
 // ReadRegular opens and reads a regular file of at most limit bytes, and records it.
-func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) {
-	opened, info, err := OpenRegular(path, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	f.Add(path, info)
-	return Read(opened, info)
-}
+func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) { return f.Read(path, limit, nil) }
 
 // Reason removes the operation and the path of an error of package os: messages have the name
 // already, and the path of a temporary file means nothing to the user. A file that does not

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"sync"
@@ -44,23 +45,19 @@ var all = struct {
 // Read maps a regular file of at most limit bytes, and records it. It reads a small file, every
 // file if f is nil, and what the system cannot map.
 func (f *Files) Read(path string, limit int64, record *infile.Files) ([]byte, error) {
-	file, info, err := infile.OpenRegular(path, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	record.Add(path, info)
-	if f != nil && info.Size() >= Least {
-		if data, err := mapFile(file.Fd(), int(info.Size())); err == nil {
-			all.Lock()
-			defer all.Unlock()
-			i, _ := f.find(address(data))
-			f.list = slices.Insert(f.list, i, mapping{data, path})
-			all.files[f] = true
-			return data, nil
+	return record.Read(path, limit, func(file *os.File, info fs.FileInfo) ([]byte, error) {
+		if f != nil && info.Size() >= Least {
+			if data, err := mapFile(file.Fd(), int(info.Size())); err == nil {
+				all.Lock()
+				defer all.Unlock()
+				i, _ := f.find(address(data))
+				f.list = slices.Insert(f.list, i, mapping{data, path})
+				all.files[f] = true
+				return data, nil
+			}
 		}
-	}
-	return infile.Read(file, info)
+		return infile.Read(file, info)
+	})
 }
 
 // Drop returns the memory of data, if it is part of a mapped file, to the system, which reads

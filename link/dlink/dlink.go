@@ -103,8 +103,8 @@ type Job struct {
 //     nevertheless.
 //
 // PTX, fatbins and archives of PTX become inputs as they are, and only the needed
-// members of such an archive are linked. So do files that cannot be read: link.Link
-// reports why.
+// members of such an archive are linked. So do files that cannot be read: link.Link gets
+// the same error (package infile) and reports it.
 func Read(ctx context.Context, files []File, o Options) *Job {
 	var log diag.Log
 	r := reader{Options: o, log: &log, linked: map[string]bool{}, libraries: map[string]bool{}}
@@ -281,6 +281,7 @@ func read(ctx context.Context, path string, maps *mapped.Files) ([]byte, error) 
 func (r *reader) library(ctx context.Context, c candidate, j *Job) {
 	data, err := read(ctx, c.input.Path, r.maps())
 	if err != nil {
+		r.log.Error(diag.IO, diag.InFile(c.input.Path, 0, 0), "cannot read: "+infile.Reason(err).Error()).Err = err
 		return
 	}
 	for _, code := range r.offers(c.input.Path, data) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ptxlink/internal/infile"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -63,6 +64,7 @@ func Combines(o link.Options) bool {
 // Run links. If the inputs cannot be read, compiled or linked, the error is *link.Errors; other errors are those of
 // LTOIR, Bitcode and what they return. With these, the Linked has only the Messages that came before, or is nil.
 func (l Linker) Run(ctx context.Context) (*Linked, error) {
+	ctx, _ = infile.Record(ctx)
 	l.Options.Inputs = Buffered(ctx, l.Options.Inputs, l.Options.MaxInputSize)
 	for i, in := range link.ObjectInputs(l.Options.Inputs) {
 		l.Options.Inputs[i].Name = in.Name // one without a name and a path is not an empty place

@@ -163,8 +163,8 @@ func (r *reader) chosen(offers []container.Object, archive, whole bool) (codes [
 
 // holder returns the name and the contents of an input that may hold more than PTX, or nil.
 func holder(ctx context.Context, in link.Input, maps *mapped.Files) (name string, data []byte) {
-	if data = in.Text; data == nil && in.Path != "" && in.Reader == nil && mayHold(in.Path) {
-		data, _ = read(ctx, in.Path, maps) // link.Link reports what is wrong
+	if data = in.Text; data == nil && in.Path != "" && in.Reader == nil && mayHold(ctx, in.Path) {
+		data, _ = read(ctx, in.Path, maps) // link.Link gets and reports the same error
 	}
 	if !startsAsHolder(container.Start(data)) || container.IsPackage(data) {
 		return "", nil
@@ -215,8 +215,8 @@ func (r *reader) cubin(of container.Object, c container.Code) (cubin container.C
 }
 
 // mayHold reports whether a regular file starts as one that may hold more than PTX.
-func mayHold(path string) bool {
-	magic := infile.Head(path, 20)
+func mayHold(ctx context.Context, path string) bool {
+	magic := infile.Of(ctx).Head(path, 20)
 	return startsAsHolder(magic) || container.IsCompressed(magic)
 }
 
