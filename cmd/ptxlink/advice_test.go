@@ -51,7 +51,7 @@ func strangers(s subcommand, text string) (list []string) {
 		if strings.HasPrefix(option, "-W") && option != "-W" {
 			name = "W"
 		}
-		options := newTable(of.flags(), nil)
+		options := of.table()
 		taken := options.named[name] != nil || len(option) > 2 && option[1] != '-' && strings.IndexByte(joined, option[1]) >= 0 && options.named[option[1:2]] != nil
 		for _, like := range of.like {
 			taken = taken || like == option

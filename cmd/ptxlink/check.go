@@ -33,7 +33,7 @@ func (j *linkJob) check() error {
 	}
 	j.options.Atomics = j.opts.Bool("atomics")
 	j.assembler.Compile = j.cubin() && j.opts.Bool("relocatable")
-	if _, _, err := j.make(); err != nil {
+	if _, _, err := j.make(nil); err != nil {
 		return err
 	}
 	if j.opts.Bool("time") {

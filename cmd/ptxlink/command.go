@@ -25,6 +25,7 @@ type command struct {
 	typed          []string // all arguments behind the subcommand
 	expanded       []string // typed, with the arguments that files hold
 	arguments      []string // the options from reorder
+	environment    bool     // PTXLINK_FLAGS has some of them
 	letters        string   // of ar, before the archive
 	spelling       diag.Spelling
 	stdin          io.Reader

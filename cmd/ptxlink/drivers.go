@@ -15,17 +15,21 @@ import (
 
 var nvptxLdCommand = subcommand{
 	Command: described("nvptx-none-ld"),
-	flags: func() []cli.Flag {
-		const messages = "Messages"
-		return slices.Concat([]cli.Flag{outputFlag("a.out")},
-			linkFlags("relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "strip-debug"),
-			[]cli.Flag{
-				&cli.BoolFlag{Name: "gc-sections", Category: "Linking", Usage: "remove what nothing refers to"},
-				&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: messages, Usage: "print what was renamed, dropped and assumed"},
-				&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
-			}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics"))
-	},
-	run: links((*linkJob).nvptxLd),
+	flags:   nvptxLdFlags,
+	more:    func() []cli.Flag { return besides(nvptxLdFlags()) },
+	run:     links((*linkJob).nvptxLd),
+}
+
+// nvptxLdFlags are the options of gcc's linker in whose place ptxlink links.
+func nvptxLdFlags() []cli.Flag {
+	const messages = "Messages"
+	return slices.Concat([]cli.Flag{outputFlag("a.out")},
+		linkFlags("relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "strip-debug"),
+		[]cli.Flag{
+			&cli.BoolFlag{Name: "gc-sections", Category: "Linking", Usage: "remove what nothing refers to"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: messages, Usage: "print what was renamed, dropped and assumed"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
+		}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics"))
 }
 
 // outputFlag is -o of a program in whose place ptxlink links.
@@ -75,25 +79,8 @@ func (j *linkJob) nvptxLd() error {
 // to which that passes what it does not know.
 var clangWrapperCommand = subcommand{
 	Command: described("clang-nvlink-wrapper"),
-	flags: func() []cli.Flag {
-		const output, bitcode, assembler, messages = "Output", "LLVM bitcode", "ptxas", "Messages"
-		return slices.Concat([]cli.Flag{
-			outputFlag("a.out.cubin", "output-file"),
-			&cli.GenericFlag{Name: "format", Category: output, Value: oneOf("ptx cubin fatbin"), Usage: "write `FORMAT`: ptx, cubin (default) or fatbin"},
-			&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin, or keep undefined symbols in PTX"},
-			&cli.BoolFlag{Name: "lto-emit-asm", Category: output, Usage: "same as --format=ptx -r"},
-		}, linkFlags("compile-only", "arch", "ptxas", "nvlink", "nvvm", "clang", "Xptxas", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
-			"undefined", "z", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"), []cli.Flag{
-			&cli.StringFlag{Name: "cuda-path", Category: assembler, Usage: "look first in bin of `DIR` for ptxas and nvlink"},
-			&cli.StringFlag{Name: "ptxas-path", Category: assembler, Usage: "look in `DIR` next"},
-			stackWarningFlag(messages),
-			&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "look for clang in ../bin of the directory of `FILE`"},
-			&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "use `OPTION`: O0 to O3, mcpu=GPU, emit-asm, -mattr=FEATURES; others have no effect"},
-			&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
-			&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
-			&cli.BoolFlag{Name: "assume-device-object", Category: ignoredHere, Usage: "for --dry-run of LLVM's wrapper"},
-		}, nvlinkIgnored())
-	},
+	flags:   clangWrapperFlags,
+	more:    func() []cli.Flag { return besides(clangWrapperFlags(), "strip-debug", "keep-line-info") },
 	first:   clangFile,
 	before:  func(_ *command, _ table, args []string) []string { return clangArguments(args) },
 	like:    map[string]string{"-c": "-r"},
@@ -108,6 +95,27 @@ var clangWrapperCommand = subcommand{
 		j.assembler.SuppressStackWarnings = j.opts.Bool("suppress-stack-size-warning")
 		return j.run()
 	}),
+}
+
+// clangWrapperFlags are the options of LLVM's wrapper in whose place ptxlink links.
+func clangWrapperFlags() []cli.Flag {
+	const output, bitcode, assembler, messages = "Output", "LLVM bitcode", "ptxas", "Messages"
+	return slices.Concat([]cli.Flag{
+		outputFlag("a.out.cubin", "output-file"),
+		&cli.GenericFlag{Name: "format", Category: output, Value: oneOf("ptx cubin fatbin"), Usage: "write `FORMAT`: ptx, cubin (default) or fatbin"},
+		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin, or keep undefined symbols in PTX"},
+		&cli.BoolFlag{Name: "lto-emit-asm", Category: output, Usage: "same as --format=ptx -r"},
+	}, linkFlags("compile-only", "arch", "ptxas", "nvlink", "nvvm", "clang", "Xptxas", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
+		"undefined", "z", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"), []cli.Flag{
+		&cli.StringFlag{Name: "cuda-path", Category: assembler, Usage: "look first in bin of `DIR` for ptxas and nvlink"},
+		&cli.StringFlag{Name: "ptxas-path", Category: assembler, Usage: "look in `DIR` next"},
+		stackWarningFlag(messages),
+		&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "look for clang in ../bin of the directory of `FILE`"},
+		&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "use `OPTION`: O0 to O3, mcpu=GPU, emit-asm, -mattr=FEATURES; others have no effect"},
+		&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
+		&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
+		&cli.BoolFlag{Name: "assume-device-object", Category: ignoredHere, Usage: "for --dry-run of LLVM's wrapper"},
+	}, nvlinkIgnored())
 }
 
 // clangFile makes @FILE of what clang passes if the arguments are too long: --options-fileFILE, in
@@ -208,17 +216,21 @@ func calledBy() (paths []string) {
 // rustLinkerCommand is linking for rustc.
 var rustLinkerCommand = subcommand{
 	Command: described(rustLinker),
-	flags: func() []cli.Flag {
-		return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
-			"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",
-			"threads", "max-input-size", "help", "version", "trace", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
-			&cli.StringSliceFlag{Name: "plugin-opt", Category: "LLVM bitcode", Usage: "compile with `OPTION`: O0 to O3, Os, Oz; what rustc passes as -O3"})
-	},
-	before: func(_ *command, _ table, args []string) []string { return rustArguments(args) },
+	flags:   rustLinkerFlags,
+	more:    func() []cli.Flag { return besides(rustLinkerFlags()) },
+	before:  func(_ *command, _ table, args []string) []string { return rustArguments(args) },
 	run: links(func(j *linkJob) error {
 		j.anySuffix, j.fromRustc = true, true
 		return j.run()
 	}),
+}
+
+// rustLinkerFlags are the options of rustc's linkers in whose place ptxlink links.
+func rustLinkerFlags() []cli.Flag {
+	return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
+		"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",
+		"threads", "max-input-size", "help", "version", "trace", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
+		&cli.StringSliceFlag{Name: "plugin-opt", Category: "LLVM bitcode", Usage: "compile with `OPTION`: O0 to O3, Os, Oz; what rustc passes as -O3"})
 }
 
 const rustLinker = "llvm-bitcode-linker"

@@ -83,7 +83,12 @@ func (j *linkJob) run() error {
 	if err := inOrder(j.readOptions, j.misspelt, j.readInputs, j.checkFiles, j.reproduce); err != nil {
 		return err
 	}
-	targets, files, err := j.make()
+	return j.produce(nil)
+}
+
+// produce links and writes all files. more returns those that depend on the link, before ptxas runs; it may be nil.
+func (j *linkJob) produce(more func(*link.Result) []outfile.File) error {
+	targets, files, err := j.make(more)
 	switch {
 	case err != nil && j.beside["report"] != "" && !j.opts.Bool("dry-run") && j.opts.Err() == nil:
 		return j.writeFailure(targets, err)
@@ -94,7 +99,7 @@ func (j *linkJob) run() error {
 	if err := j.writeResult(result, unused(targets), files...); err != nil {
 		return err
 	}
-	if j.opts.Bool("time") {
+	if j.opts.Bool("time") || j.opts.String("time") == "-" {
 		j.showTimes()
 	}
 	if j.opts.Bool("stats") {
@@ -114,8 +119,8 @@ func inOrder(steps ...func() error) error {
 }
 
 // make links, and returns what was linked and the files to write, the output last.
-func (j *linkJob) make() (targets []ptxas.Target, files []outfile.File, err error) {
-	if j.cubin() {
+func (j *linkJob) make(more func(*link.Result) []outfile.File) (targets []ptxas.Target, files []outfile.File, err error) {
+	if j.cubin() && j.assembler.Path == "" {
 		if err := j.findTools(); err != nil {
 			return nil, nil, err
 		}
@@ -124,6 +129,9 @@ func (j *linkJob) make() (targets []ptxas.Target, files []outfile.File, err erro
 		return nil, nil, err
 	}
 	result := ptxas.Portable(targets).Result
+	if more != nil {
+		files = more(result)
+	}
 	output := outfile.File{Path: j.output, From: result}
 	if j.cubin() {
 		output.From = nil
@@ -251,7 +259,7 @@ func (j *linkJob) readOptimize() (o link.Optimize, err error) {
 		Interposable: opts.Bool("compile-only"),
 	}
 	inlines := o.Level > 0 || len(o.Inline) > 0
-	if (inlines || o.Fold) && opts.Bool("relocatable") {
+	if (inlines || o.Fold) && (opts.Bool("relocatable") || opts.Bool("relocatable-link")) {
 		return o, usageError("-r excludes -O, --inline and --icf", "optimise when everything is linked")
 	}
 	if !inlines {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -80,22 +81,21 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 
 // start parses the arguments and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
-	t := newTable(s.flags(), s.like)
-	t.unknown = s.unknown
+	t := s.table()
 	c.name, c.typed = s.Name, args
 	c.spelling, c.report.style.Spelling = t.Spelling, t.Spelling
 	if words, ok := asked(args); ok {
 		c.arguments = []string{completionFlag}
 		s.BashComplete = func(opts *cli.Context) { io.WriteString(opts.App.Writer, s.complete(t, words)) }
 	} else if err := s.prepare(c, t, args); err != nil {
-		return s.own(err)
+		return s.own(c, err)
 	}
 	var text bytes.Buffer // of --help
 	err := s.app(c, t, &text).RunContext(ctx, append(strings.Fields("ptxlink "+s.Name), c.arguments...))
 	if err == nil {
 		err = c.show(text.Bytes())
 	}
-	return s.own(err)
+	return s.own(c, err)
 }
 
 // prepare is the pre-pass: it turns the arguments into inputs, and options for the
@@ -106,7 +106,11 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 	}
 	args, err := expand(c.read, args)
 	c.expanded = args
-	if c.report.style.Format = findFormat(args); c.report.style.Format != "" {
+	var more []string
+	if s.more != nil && c.memory == nil && err == nil {
+		more, err = flagsOfEnvironment(c.read)
+	}
+	if c.report.style.Format = cmp.Or(findFormat(args), findFormat(more)); c.report.style.Format != "" {
 		c.report.style.Version = strings.TrimPrefix(version(), "ptxlink ")
 	}
 	if err != nil {
@@ -118,8 +122,31 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 	if s.before != nil {
 		args = s.before(c, t, args)
 	}
-	c.arguments, c.inputs, err = reorder(t, args)
+	if c.arguments, c.inputs, err = reorder(t, args); err != nil || len(more) == 0 {
+		return err
+	}
+	c.environment = true
+	first, inputs, err := reorder(t, more)
+	for _, in := range inputs {
+		if !in.library && err == nil {
+			err = usageError(flagsVariable+" names the file "+in.name+", but it holds options only", "name the file on the command line")
+		}
+	}
+	c.arguments, c.inputs = append(first, c.arguments...), append(c.inputs, inputs...)
 	return err
+}
+
+// flagsVariable names the variable with options for every link. Options on the command line come after them
+// and win.
+const flagsVariable = "PTXLINK_FLAGS"
+
+// flagsOfEnvironment returns the words of flagsVariable, which are written as in a response file.
+func flagsOfEnvironment(read *infile.Files) ([]string, error) {
+	words, err := splitArguments(os.Getenv(flagsVariable), runtime.GOOS)
+	if err != nil {
+		return nil, usageError(fmt.Sprintf("%s: %v", flagsVariable, err), "")
+	}
+	return expand(read, words)
 }
 
 // finish writes err, unless it was reported already, and returns its exit code.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/lazy"
+	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
@@ -23,41 +25,62 @@ import (
 
 var nvlinkCommand = subcommand{
 	Command: described("nvlink"),
-	flags: func() []cli.Flag {
-		const output, input, assembler, messages = "Output", "Inputs", "ptxas", "Messages"
-		list := []cli.Flag{
-			&cli.StringFlag{Name: "output-file", Aliases: []string{"o"}, Category: output, Usage: "write the cubin to `FILE`"},
-			&cli.StringFlag{Name: "register-link-binaries", Category: output, Usage: "write the names of the linked objects to `FILE`, for nvcc"},
-			&cli.BoolFlag{Name: "relocatable-link", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin"},
-
-			&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a if it is in a -L directory or $LIBRARY_PATH"},
-			&cli.StringSliceFlag{Name: "options-file", Aliases: []string{"optf"}, Category: input, Usage: "read arguments from `FILE`; same as @FILE"},
-			&cli.BoolFlag{Name: "keep-system-libraries", Category: input, Usage: "link all of libcudadevrt.a, needed or not"},
-			&cli.StringSliceFlag{Name: "kernels-used", Category: input, Usage: "keep only kernels whose name contains `NAME`"},
-			&cli.BoolFlag{Name: "ignore-host-info", Category: input, Usage: "keep kernels that no host code launches"},
-
-			&cli.StringFlag{Name: "arch", Category: assembler, Usage: "GPU to link for: `sm_NN`"},
-			&cli.BoolFlag{Name: "suppress-debug-info", Category: assembler, Usage: "remove debug information"},
-			&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
-			&cli.StringFlag{Name: "maxrregcount", Category: assembler, Usage: "use at most `N` registers"},
-
-			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
-			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v", "verbose2", "v2"}, Category: messages, Usage: "print the registers and memory of each kernel"},
-			&cli.BoolFlag{Name: "w", Aliases: []string{"disable-warnings"}, Category: messages, Usage: "suppress all warnings"},
-			&cli.BoolFlag{Name: "suppress-arch-warning", Category: messages, Usage: "do not warn about objects without code for the GPU"},
-			stackWarningFlag(messages),
-			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
-		}
-		return slices.Concat(list, linkFlags("L"), linkFlags(unknownToNvlink...), nvlinkOwn(), nvlinkIgnored())
-	},
-	first: optionFiles,
-	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
-	run:   links((*linkJob).nvlink),
+	flags:   nvlinkFlags,
+	more:    unknownToNvlink,
+	first:   optionFiles,
+	like:    map[string]string{"-c": "-r"},
+	run:     links((*linkJob).nvlink),
 }
 
-// unknownToNvlink are options of ptxlink nvlink that NVIDIA's nvlink does not have.
-var unknownToNvlink = []string{"prefer", "cache", "cache-dir", "cache-size", "diagnostics-format", "color-diagnostics"}
+// nvlinkFlags are the options of NVIDIA's nvlink.
+func nvlinkFlags() []cli.Flag {
+	const output, input, assembler, messages = "Output", "Inputs", "ptxas", "Messages"
+	return slices.Concat([]cli.Flag{
+		&cli.StringFlag{Name: "output-file", Aliases: []string{"o"}, Category: output, Usage: "write the cubin to `FILE`"},
+		&cli.StringFlag{Name: "register-link-binaries", Category: output, Usage: "write the names of the linked objects to `FILE`, for nvcc"},
+		&cli.BoolFlag{Name: "relocatable-link", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin"},
+
+		&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a if it is in a -L directory or $LIBRARY_PATH"},
+		&cli.StringSliceFlag{Name: "options-file", Aliases: []string{"optf"}, Category: input, Usage: "read arguments from `FILE`; same as @FILE"},
+		&cli.BoolFlag{Name: "keep-system-libraries", Category: input, Usage: "link all of libcudadevrt.a, needed or not"},
+		&cli.StringSliceFlag{Name: "kernels-used", Category: input, Usage: "keep only kernels whose name contains `NAME`"},
+		&cli.BoolFlag{Name: "ignore-host-info", Category: input, Usage: "keep kernels that no host code launches"},
+
+		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "GPU to link for: `sm_NN`"},
+		&cli.BoolFlag{Name: "suppress-debug-info", Category: assembler, Usage: "remove debug information"},
+		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
+		&cli.StringFlag{Name: "maxrregcount", Category: assembler, Usage: "use at most `N` registers"},
+
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
+		&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v", "verbose2", "v2"}, Category: messages, Usage: "print the registers and memory of each kernel"},
+		&cli.BoolFlag{Name: "w", Aliases: []string{"disable-warnings"}, Category: messages, Usage: "suppress all warnings"},
+		&cli.BoolFlag{Name: "suppress-arch-warning", Category: messages, Usage: "do not warn about objects without code for the GPU"},
+		stackWarningFlag(messages),
+		&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
+	}, linkFlags("L"), nvlinkOwn(), nvlinkIgnored())
+}
+
+// unknownToNvlink returns the options of linking that NVIDIA's nvlink does not have.
+func unknownToNvlink() []cli.Flag {
+	return besides(nvlinkFlags(), "ptx-version", "whole-archive", "no-whole-archive", "push-state", "pop-state")
+}
+
+// besides returns the options of linking that the place of another linker has beside its own, without those that
+// decide what is written, and without some more.
+func besides(own []cli.Flag, without ...string) []cli.Flag {
+	without = append(without, "output", "relocatable", "cubin", "format", "compile-only", "emit-parts", "reproduce", "explain")
+	taken := map[string]bool{}
+	for _, f := range own {
+		for _, name := range f.Names() {
+			taken[name] = true
+		}
+	}
+	return slices.DeleteFunc(newFlags(), func(f cli.Flag) bool {
+		name := f.Names()[0]
+		return taken[name] || describeFlag(f).category == ignoredCategory || slices.Contains(without, name)
+	})
+}
 
 // stackWarningFlag is an option of nvlink that clang's wrapper has, too.
 func stackWarningFlag(category string) cli.Flag {
@@ -76,7 +99,7 @@ func nvlinkIgnored() []cli.Flag {
 		&cli.BoolFlag{Name: "m64", Category: ignored, Usage: "likewise"},
 		&cli.BoolFlag{Name: "shared", Category: ignored, Usage: "the host program is a shared library"},
 		&cli.BoolFlag{Name: "host-relocatable-link", Category: ignored, Usage: "the host program is an object"},
-		&cli.StringFlag{Name: "time", Category: ignored, Usage: "`FILE`: nvcc writes the table; ptxlink --time prints times"},
+		&cli.StringFlag{Name: "time", Category: ignored, Usage: "`FILE`: nvcc writes the table; - prints the time of each pass"},
 		&cli.StringFlag{Name: "cpu-arch", Category: ignored, Usage: "`CPU` of the host"},
 		&cli.StringFlag{Name: "host-ccbin", Category: ignored, Usage: "`PATH` of the host compiler"},
 		&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
@@ -153,21 +176,22 @@ func (j *linkJob) nvlink() error {
 	}
 	arch, register := j.opts.String("arch"), j.opts.String("register-link-binaries")
 	virtual := strings.HasPrefix(arch, "compute_")
-	j.output = j.opts.String("output-file")
-	if err := j.checkNvlink(arch, register, virtual); err != nil {
+	j.output, j.format = j.opts.String("output-file"), "cubin"
+	left, lto := j.leftToNvlink(), j.opts.Bool("link-time-opt")
+	if err := inOrder(func() error { return j.checkNvlink(arch, register, virtual) }, j.readLink, j.readLinkerOptions, j.readFiles, j.readAssembler); err != nil {
 		return err
 	}
-
-	files := j.deviceFiles(append(splitCommas(j.opts.StringSlice("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
-	for _, path := range []string{j.output, register} {
-		if err := j.checkFile(path); err != nil {
-			return err
-		}
+	if err := j.warnLeft(left, virtual); err != nil {
+		return err
 	}
-	left, lto := j.leftToNvlink(), j.opts.Bool("link-time-opt")
+	files := j.deviceFiles(append(splitCommas(j.opts.StringSlice("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
+	if err := cmp.Or(j.checkFile(register), j.checkFiles()); err != nil {
+		return err
+	}
 	o := dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries"), LTO: lto, MapInputs: j.memory == nil}
 	j.options.Relocatable = j.opts.Bool("relocatable-link")
-	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
+	j.options.StripDebug = j.options.StripDebug || j.opts.Bool("suppress-debug-info")
+	j.options.Verbose, j.assembler.Verbose = false, false // --verbose prints registers
 	j.assembler.SuppressStackWarnings = j.opts.Bool("suppress-stack-size-warning")
 	if n := j.opts.String("maxrregcount"); n != "" {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
@@ -189,10 +213,9 @@ func (j *linkJob) nvlink() error {
 			return err
 		}
 	}
-	j.options.Arch, j.options.MapInputs = job.Arch, true
+	j.options.Arch = job.Arch
 	j.options.WholeProgram, j.options.HostObject = job.WholeProgram, job.HostObject
 	j.options.NotLinked = append(job.NotLinked, j.options.NotLinked...)
-	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
 	j.separate = func(by dlink.Preference) (dlink.Separated, []*link.Message) {
 		if by == j.prefer {
 			return job.Separated, nil
@@ -214,20 +237,43 @@ func (j *linkJob) nvlink() error {
 	if virtual {
 		return j.linkVirtual(job, register)
 	}
-	return j.linkCubin(job, register)
+	return j.produce(func(result *link.Result) []outfile.File {
+		if len(j.options.Launched) > 0 {
+			j.assembler.Kernels, _ = dlink.Kernels(result, job.Launched, job.Cubins.Taken(result))
+		}
+		return registerFile(job, register, result)
+	})
+}
+
+// warnLeft warns about options that have no effect if NVIDIA's nvlink or the driver links.
+func (j *linkJob) warnLeft(left string, virtual bool) error {
+	if left == "" && !virtual {
+		return nil
+	}
+	who := "NVIDIA's nvlink links with " + left
+	if left == "" {
+		who = "the driver links what is built for " + j.opts.String("arch")
+	}
+	var log diag.Log
+	for _, f := range unknownToNvlink() {
+		if name := f.Names()[0]; j.opts.IsSet(name) && (describeFlag(f).category == "Optimisation" || slices.Contains(sideFiles, name)) {
+			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect, because "+who)
+		}
+	}
+	return j.tell(log.Messages, exitUsage)
 }
 
 // findCubinTools finds the programs that make a cubin, as nvcc does.
 func (j *linkJob) findCubinTools() (err error) {
-	j.format, j.usage = "cubin", j.opts.Bool("verbose")
-	j.assembler.Usage, j.assembler.Compile = j.usage, j.options.Relocatable
+	j.usage = j.usage || j.opts.Bool("verbose")
+	j.assembler.Usage, j.assembler.Compile = j.assembler.Usage || j.usage, j.options.Relocatable
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	if j.assembler.Nvlink, err = j.assembler.FindNvlink(j.opts.Context, ""); errors.Is(err, tool.ErrHangs) {
+	if j.assembler.Nvlink, err = j.assembler.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil && (j.opts.IsSet("nvlink") || errors.Is(err, tool.ErrHangs)) {
 		return &exitError{exitIO, err}
 	} // without one, the whole program is assembled
-	return j.readCache()
+	return nil
 }
 
 // checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
@@ -265,10 +311,11 @@ func (j *linkJob) leftToNvlink() string {
 // forNvlink returns the arguments for NVIDIA's nvlink: those that were typed, unless an option of ptxlink is
 // among them, perhaps in a file.
 func (j *linkJob) forNvlink() []string {
-	if !slices.ContainsFunc(unknownToNvlink, j.opts.IsSet) {
+	ours := unknownToNvlink()
+	if !slices.ContainsFunc(ours, func(f cli.Flag) bool { return j.opts.IsSet(f.Names()[0]) }) {
 		return j.typed
 	}
-	t, value := newTable(linkFlags(unknownToNvlink...), nil), false
+	t, value := newTable(ours, nil), false
 	return slices.DeleteFunc(slices.Clone(j.expanded), func(arg string) bool {
 		if value {
 			value = false
@@ -276,9 +323,9 @@ func (j *linkJob) forNvlink() []string {
 		}
 		name, _, assigned := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		f := t.named[name]
-		ours := f != nil && strings.HasPrefix(arg, "-")
-		value = ours && !assigned && needsValue(f)
-		return ours
+		known := f != nil && strings.HasPrefix(arg, "-")
+		value = known && !assigned && needsValue(f)
+		return known
 	})
 }
 
@@ -311,23 +358,6 @@ func (j *linkJob) handOver(option string) (err error) {
 		return &exitError{code: exitLink}
 	}
 	return nil
-}
-
-// linkCubin links the inputs, and writes the cubin and the register file.
-func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
-	targets, err := j.linkAll()
-	if err != nil {
-		return err
-	}
-	result := targets[0].Result
-	if len(j.options.Launched) > 0 {
-		j.assembler.Kernels, _ = dlink.Kernels(result, job.Launched, job.Cubins.Taken(result))
-	}
-	cubin, err := j.assemble(targets)
-	if err != nil {
-		return err
-	}
-	return j.write(j.paths, append(registerFile(job, register, result), j.toFile(j.output, cubin))...)
 }
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library
@@ -408,13 +438,13 @@ func libraryPath(word string) (dir string, ok bool) {
 	return word[len(option):], true
 }
 
-// findPtxas finds the ptxas of the toolkit that this program links in: $PTXAS, else the one beside the nvlink
+// findPtxas finds the ptxas of the toolkit that this program links in: --ptxas or $PTXAS, else the one beside the nvlink
 // that it was called as by its path (Bazel's rules_cuda calls a link to the toolkit's, without PATH); else the
 // one on PATH, where nvcc puts its own directory first. If nvcc is called by a relative path, so is that
 // directory, which package exec refuses only to be safe.
 func (j *linkJob) findPtxas() (string, error) {
-	if os.Getenv("PTXAS") != "" {
-		return j.assembler.Find("")
+	if named := j.opts.String("ptxas"); named != "" || os.Getenv("PTXAS") != "" {
+		return j.assembler.Find(named)
 	}
 	for _, name := range calledBy() {
 		dir, base := filepath.Split(name)

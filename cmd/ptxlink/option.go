@@ -103,6 +103,7 @@ func needsValue(f cli.Flag) bool {
 // table is the options of a command, also by name.
 type table struct {
 	flags []cli.Flag
+	shown []cli.Flag // by --help
 	named map[string]cli.Flag
 	// Spelling is how messages spell an option of linking.
 	diag.Spelling
@@ -112,19 +113,26 @@ type table struct {
 // newTable returns the table of flags. like holds options of linking that are spelled
 // otherwise.
 func newTable(flags []cli.Flag, like map[string]string) table {
-	t := table{flags: flags, named: make(map[string]cli.Flag, 2*len(flags))}
+	t := table{named: make(map[string]cli.Flag, 2*len(flags))}
 	t.Spelling.Options = func(option string) (string, bool) {
 		if spelling := like[option]; spelling != "" {
 			return spelling, true
 		}
 		return option, t.named[strings.TrimLeft(option, "-")] != nil
 	}
+	t.add(flags)
+	t.shown = flags
+	return t
+}
+
+// add adds options.
+func (t *table) add(flags []cli.Flag) {
+	t.flags = append(slices.Clip(t.flags), flags...)
 	for _, f := range flags {
 		for _, name := range f.Names() {
 			t.named[name] = f
 		}
 	}
-	return t
 }
 
 // used returns the flags that the options from reorder name, and those with a default.
@@ -136,7 +144,7 @@ func (t table) used(options []string) []cli.Flag {
 		name, value, assigned := strings.Cut(option[2:], "=")
 		given[t.named[name]] = true
 		if on, _ := strconv.ParseBool(value); name == "help" && (on || !assigned) {
-			return t.flags // it shows them
+			return t.shown // it shows them
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(t.flags), func(f cli.Flag) bool {

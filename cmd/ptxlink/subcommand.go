@@ -19,6 +19,7 @@ import (
 type subcommand struct {
 	cli.Command
 	flags  func() []cli.Flag                        // Command.Flags, made only for the command that runs
+	more   func() []cli.Flag                        // options that --help does not list; nil if there are none
 	first  func([]string) []string                  // sees the arguments before @FILE is read, and returns them
 	before func(*command, table, []string) []string // sees the arguments afterwards, and returns them
 	run    func(*command, *cli.Context) error       // the arguments are c.inputs
@@ -53,6 +54,7 @@ var linking = subcommand{
 	},
 	flags: newFlags,
 	run:   links((*linkJob).run),
+	more:  func() []cli.Flag { return nil },
 }
 
 // subcommands lists them in the order of --help. Some of their functions refer to the list, so it is
@@ -65,6 +67,16 @@ func init() {
 
 // allCommands returns linking and the subcommands.
 func allCommands() []subcommand { return append([]subcommand{linking}, subcommands...) }
+
+// table returns the options of the command.
+func (s subcommand) table() table {
+	t := newTable(s.flags(), s.like)
+	if s.more != nil {
+		t.add(s.more())
+	}
+	t.unknown = s.unknown
+	return t
+}
 
 // Line is what a user types.
 func (s subcommand) Line() string { return strings.TrimSpace("ptxlink " + s.Name) }
@@ -190,10 +202,18 @@ func notNumber(name, value string) error {
 	return usageError(fmt.Sprintf("%q is not a value of %s", value, spell(name)), spell(name)+" takes a number from 0 to 2^63 - 1")
 }
 
-// own makes messages refer to the help of the subcommand instead of that of linking.
-func (s subcommand) own(err error) error {
-	if usage, ok := errors.AsType[*diag.Message](err); ok && usage.ID == diag.Usage && s.Name != "" {
+// own makes the error of a command line refer to the help of the subcommand instead of that of linking, and to
+// the options in the environment.
+func (s subcommand) own(c *command, err error) error {
+	usage, ok := errors.AsType[*diag.Message](err)
+	if !ok || usage.ID != diag.Usage {
+		return err
+	}
+	if s.Name != "" {
 		usage.Help = strings.Replace(usage.Help, "ptxlink --help", "ptxlink "+s.Name+" --help", 1)
+	}
+	if c.environment {
+		usage.Note(diag.Place{}, flagsVariable+" adds "+os.Getenv(flagsVariable))
 	}
 	return err
 }
