@@ -243,7 +243,7 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	default:
 		output = outputs[0].Cubin
 	}
-	if refused, ok := errors.AsType[*diag.Message](err); ok && (refused.ID == diag.Partition || refused.ID == diag.Fatbinary) {
+	if refused, ok := errors.AsType[*diag.Message](err); ok && (refused.ID == diag.Partition || errors.Is(err, ptxas.ErrRejected)) {
 		return nil, &exitError{exitLink, err}
 	}
 	return output, err

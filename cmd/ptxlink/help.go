@@ -16,7 +16,8 @@ const description = `Options may be anywhere, with one dash or two; a word that 
 arguments after -- are files.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
-read or written, 70 a bug in ptxlink, 128+n ended by signal n.`
+read or written, or a program such as ptxas cannot be run or fails, 70 a bug in
+ptxlink, 128+n ended by signal n.`
 
 // helpTemplate is the text of --help, of the app as of each command. The library's own
 // sorts the categories and the options, and breaks no lines.

@@ -23,9 +23,9 @@ import (
 // Exit codes. Scripts rely on them.
 const (
 	exitOK        = 0
-	exitLink      = 1  // the inputs cannot be linked, or ptxas refuses the result
+	exitLink      = 1  // the inputs cannot be linked, or a program such as ptxas refuses the result
 	exitUsage     = 2  // the command line is invalid
-	exitIO        = 3  // a file cannot be read or written, or ptxas cannot be run
+	exitIO        = 3  // a file cannot be read or written, or a program cannot be run or fails: its verdict is not known
 	exitBug       = 70 // EX_SOFTWARE of sysexits.h
 	exitInterrupt = 130
 )

@@ -351,13 +351,10 @@ func (j *linkJob) handOver(option string) (err error) {
 	if err := j.show(out.Said); err != nil {
 		return err
 	}
-	if how := out.Killed(); how != "" {
-		return &exitError{exitLink, diag.New(diag.NvlinkError, diag.Place{}, "nvlink was killed by "+how).WithHelp("the program is " + nvlink)}
-	}
-	if code := out.State.ExitCode(); code != 0 {
+	if err = out.Verdict("nvlink", diag.NvlinkError, !out.State.Success() && len(out.Errors)+len(out.Said) > 0); errors.Is(err, tool.ErrRejected) {
 		return &exitError{code: exitLink}
 	}
-	return nil
+	return err
 }
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library

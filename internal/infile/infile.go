@@ -44,7 +44,9 @@ func Record(ctx context.Context) (context.Context, *Files) {
 }
 
 // Apart returns a context without a record, for what has nothing to do with what was read before.
-func Apart(ctx context.Context) context.Context { return context.WithValue(ctx, inContext{}, (*Files)(nil)) }
+func Apart(ctx context.Context) context.Context {
+	return context.WithValue(ctx, inContext{}, (*Files)(nil))
+}
 
 // Of returns the record of a context, or nil.
 func Of(ctx context.Context) *Files {
@@ -267,7 +269,9 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 }
 
 // ReadRegular opens and reads a regular file of at most limit bytes, and records it.
-func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) { return f.Read(path, limit, nil) }
+func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) {
+	return f.Read(path, limit, nil)
+}
 
 // Reason removes the operation and the path of an error of package os: messages have the name
 // already, and the path of a temporary file means nothing to the user. A file that does not

@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 )
 
@@ -37,6 +36,7 @@ type Output struct {
 	Errors []byte // standard error, with Command.Apart
 	Left   int    // lines that are left out at the end, because there are too many
 	State  *os.ProcessState
+	Path   string // that of the Command
 }
 
 // MaxSaid is the number of bytes that are kept of what a program prints.
@@ -105,7 +105,7 @@ func Run(ctx context.Context, c Command) (out Output, err error) {
 	stop()
 	Kill(cmd)
 	said.end()
-	out = Output{Said: said.data, Left: said.left, State: cmd.ProcessState}
+	out = Output{Said: said.data, Left: said.left, State: cmd.ProcessState, Path: c.Path}
 	if errs != nil {
 		errs.end()
 		out.Errors, out.Left = errs.data, errs.left
@@ -216,8 +216,3 @@ func signalName(s syscall.Signal) string {
 
 // maxFile is the number of bytes that are read of what a program writes.
 const maxFile = 8 << 30
-
-// ReadFile reads a file that a program has written, which is a regular one.
-func ReadFile(dir, name string) ([]byte, error) {
-	return (*infile.Files)(nil).ReadRegular(filepath.Join(dir, name), maxFile)
-}

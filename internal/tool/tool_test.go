@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ptxlink/link/diag"
 )
 
 // TestMain makes the test a program that runs another one, as ptxlink does.
@@ -197,17 +199,67 @@ func TestIgnoredChildren(t *testing.T) {
 	}
 }
 
-// TestReadFile: what a program leaves as its output may be anything.
-func TestReadFile(t *testing.T) {
+// TestTake checks that what a program leaves as its output may be anything, and what a refusal is.
+func TestTake(t *testing.T) {
 	dir := t.TempDir()
 	syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666)
 	os.Symlink("/dev/zero", filepath.Join(dir, "zero"))
 	os.Mkdir(filepath.Join(dir, "dir"), 0o777)
 	os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o666)
-	for name, want := range map[string]string{"fifo": "not a regular file", "zero": "not a regular file", "dir": "it is a directory", "none": "no such file", "file": ""} {
-		data, err := ReadFile(dir, name)
+	os.WriteFile(filepath.Join(dir, "short"), nil, 0o666)
+	os.WriteFile(filepath.Join(dir, "bad"), []byte("y"), 0o666)
+	for name, want := range map[string]string{"fifo": "not a regular file", "zero": "not a regular file", "dir": "it is a directory", "none": "wrote no text", "file": "", "short": "wrote no text", "bad": "cannot be used: it is bad"} {
+		out, err := Run(t.Context(), Command{Path: "/bin/true"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := out.Take("true", diag.Tool, false, Wanted{Form: "text", Dir: dir, File: name, Check: func(data []byte) error {
+			if string(data) != "x" {
+				return errors.New("it is bad")
+			}
+			return nil
+		}})
 		if want == "" && (err != nil || string(data) != "x") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+}
+
+// TestVerdict checks what counts as a refusal: only errors of a program that ends by itself and are not about
+// files, memory or threads.
+func TestVerdict(t *testing.T) {
+	for script, want := range map[string]string{
+		"exit 0": "",
+		"echo 'x error : a type is unknown'; exit 1":                 "refused",
+		"echo 'LLVM ERROR: Cannot select: intrinsic'; kill -ABRT $$": "refused",
+		"echo 'x fatal : a type is unknown'; kill -KILL $$":          "x was killed by SIGKILL, perhaps out of memory",
+		"exit 1":   "x failed without a message (exit code 1)",
+		"exit 139": "x was killed by SIGSEGV (segmentation fault)",
+		"echo 'x fatal   : Could not open output file \"o\"'; exit 1":       "x: Could not open output file \"o\"",
+		"echo 'error: IO failure: No space left on device'; exit 70":        "x: IO failure: No space left on device",
+		"echo '  what():  std::bad_alloc'; kill -ABRT $$":                   "x was killed by SIGABRT (aborted)",
+		"echo 'x warning : Could not open x'; echo 'x error : y'; exit 1":   "refused",
+		"echo 'x warning : Memory allocation failure'; echo all done; exit": "",
+	} {
+		out, err := Run(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", script}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = out.Verdict("x", diag.Tool, strings.Contains(strings.ToLower(string(out.Said)), "error") || strings.Contains(string(out.Said), "fatal"))
+		got := ""
+		if failed, ok := errors.AsType[*diag.Message](err); ok {
+			got = failed.Text
+		} else if errors.Is(err, ErrRejected) {
+			got = "refused"
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+	}
+	refused, failed := fmt.Errorf("x: %w", ErrRejected), errors.New("y")
+	for _, errs := range [][]error{{nil, refused, failed}, {failed, refused, nil}} {
+		if Worst(errs...) != failed || Worst(errs[:2]...) == nil {
+			t.Errorf("%v: %v", errs, Worst(errs...))
 		}
 	}
 }

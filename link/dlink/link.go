@@ -1,6 +1,7 @@
 package dlink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -35,7 +37,11 @@ type Linker struct {
 	Apart bool
 }
 
-// Compiler compiles intermediate code to PTX. If its methods log an error, they return one.
+// ErrRejected is the error of a Compiler that refuses code.
+var ErrRejected = tool.ErrRejected
+
+// Compiler compiles intermediate code to PTX. Its methods log why they refuse code, and return ErrRejected. Any other
+// error ends the link.
 type Compiler interface {
 	// Lower compiles units to one module.
 	Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error)
@@ -131,6 +137,14 @@ func (l *linking) say(messages []*link.Message) error {
 		return &link.Errors{}
 	}
 	return nil
+}
+
+// heard adds the messages of a compiler. They are the error of one that refuses code.
+func (l *linking) heard(log *diag.Log, err error) error {
+	if said := l.say(log.Messages); err == nil || errors.Is(err, ErrRejected) {
+		return cmp.Or(said, err)
+	}
+	return err
 }
 
 // once returns what was said, and the messages of a link that were not: links of the same inputs have most of
@@ -272,13 +286,10 @@ func (l *linking) compileNext(ctx context.Context, c *device, code intermediate)
 		}
 		log := diag.Log{Spelling: l.Options.Spelling}
 		texts, err := code.LowerEach(ctx, units, l.Jobs, &log)
-		if log.Errors() > 0 && members && Combines(l.Options) && ctx.Err() == nil {
-			err = nil // the compiler may take what is needed of them
-		} else if said := l.say(log.Messages); said != nil {
-			err = said
-		}
-		if err != nil {
-			return err
+		if !errors.Is(err, ErrRejected) || !members || !Combines(l.Options) { // the compiler may take what is needed of members
+			if err := l.heard(&log, err); err != nil {
+				return err
+			}
 		}
 		for k, i := range list {
 			code.texts[i], code.failed[i] = texts[k], texts[k] == nil
@@ -322,10 +333,7 @@ func (l *linking) compileTogether(ctx context.Context, c *device, code intermedi
 	defer l.timed(code.kind, time.Now())
 	log := diag.Log{Spelling: o.Spelling}
 	text, err := code.Lower(ctx, units, &log)
-	if said := l.say(log.Messages); said != nil {
-		return said
-	}
-	if err != nil {
+	if err := l.heard(&log, err); err != nil {
 		return err
 	}
 	c.options.Inputs = code.Together(c.options.Inputs, units, text)

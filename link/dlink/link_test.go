@@ -1,6 +1,7 @@
 package dlink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ var bodies = map[string]string{
 // stub stands in for a compiler. It writes down what it compiles.
 type stub struct {
 	refuses, warns string // a file
+	fails          error
 	runs           []string
 }
 
@@ -58,7 +60,7 @@ func (s *stub) LowerEach(_ context.Context, units []container.Unit, _ int, log *
 		}
 		if file(u) == s.refuses {
 			log.Error(diag.Bitcode, diag.Place{}, "refused: "+file(u))
-			texts, err = append(texts, nil), errors.New("refused")
+			texts, err = append(texts, nil), cmp.Or(s.fails, ErrRejected)
 			continue
 		}
 		texts = append(texts, []byte(ptxHeader+body(u)))
@@ -177,6 +179,9 @@ func TestLinker(t *testing.T) {
 		// A member that cannot be compiled alone is compiled with what needs it, unless all must be alone.
 		{inputs: "call.bc lib.a", change: func(_ *Linker, s *stub) { s.refuses = "f.bc" }, runs: "call.bc lib.a(f.bc) call.bc+[lib.a(f.bc)]", units: 2},
 		{inputs: "call.bc lib.a", change: func(l *Linker, s *stub) { s.refuses, l.Options.Wrap = "f.bc", []string{"none"} }, runs: "call.bc lib.a(f.bc)", err: "refused: f.bc"},
+		// A compiler that fails says nothing about a unit.
+		{inputs: "call.bc f.bc", change: func(_ *Linker, s *stub) { s.refuses, s.fails = "f.bc", errors.New("no memory") }, runs: "call.bc f.bc", err: "no memory", said: "refused: f.bc"},
+		{inputs: "call.bc lib.a", change: func(_ *Linker, s *stub) { s.refuses, s.fails = "f.bc", errors.New("no memory") }, runs: "call.bc lib.a(f.bc)", err: "no memory", said: "refused: f.bc"},
 	} {
 		t.Run(test.inputs, func(t *testing.T) {
 			compiler := &stub{}

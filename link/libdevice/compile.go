@@ -44,13 +44,13 @@ type Library struct {
 	Tool  string   // the compiler
 }
 
-// ErrRejected is returned if there is no PTX and the messages give the reason.
-var ErrRejected = errors.New("libdevice could not be compiled")
+// ErrRejected is returned if the compiler refuses libdevice, and the messages give the reason.
+var ErrRejected = tool.ErrRejected
 
 // Compile compiles libdevice. It prefers cicc to llc: LLVM up to 19 treats
 // __CUDA_PREC_SQRT as 0, so its single-precision square roots are approximate, and it
 // sets __CUDA_FTZ only for modules from clang. The messages are those of the compiler.
-// An error other than ErrRejected means that no compiler could be run.
+// An error other than ErrRejected means that no compiler could be run, or that it failed.
 func Compile(ctx context.Context, o Options) (*Library, []*link.Message, error) {
 	log := diag.Log{Spelling: o.Spelling}
 	l, err := compileLibrary(ctx, o, &log)
@@ -152,8 +152,8 @@ func source(names []string, system string) []byte {
 
 // compile runs a compiler and reads its output.
 func compile(ctx context.Context, log *diag.Log, dir string, command ...string) ([]byte, error) {
-	ptx, said, err := llvm.Run(ctx, dir, command, ptxas.CheckPTX)
-	if ptx != nil || err != nil {
+	ptx, said, err := llvm.Run(ctx, dir, command, "PTX", ptxas.CheckPTX)
+	if !errors.Is(err, ErrRejected) {
 		return ptx, err
 	}
 	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, command[0]+" cannot compile libdevice").
@@ -161,7 +161,7 @@ func compile(ctx context.Context, log *diag.Log, dir string, command ...string) 
 	for _, line := range said[:min(3, len(said))] {
 		m.Note(diag.Place{}, "it says: "+strings.TrimPrefix(line, "error: "))
 	}
-	return nil, ErrRejected
+	return nil, err
 }
 
 var approximateRoot = lazy.Regexp(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)

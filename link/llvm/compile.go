@@ -35,8 +35,8 @@ type Compiler struct {
 	Command func(units []container.Unit, commands [][]string)
 }
 
-// ErrRejected is returned if there is no PTX and the messages give the reason.
-var ErrRejected = errors.New("LLVM bitcode could not be compiled")
+// ErrRejected is returned if the compiler refuses bitcode, and the messages give the reason.
+var ErrRejected = tool.ErrRejected
 
 // LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
 // returns the modules in order.
@@ -53,7 +53,7 @@ func (c *Compiler) LowerEach(ctx context.Context, units []container.Unit, jobs i
 	for i := range logs {
 		log.Append(&logs[i])
 	}
-	return texts, cmp.Or(err, cmp.Or(errs...))
+	return texts, cmp.Or(err, tool.Worst(errs...))
 }
 
 const outputName = "out.ptx"
@@ -144,24 +144,26 @@ func (c *Compiler) compile(ctx context.Context, commands [][]string, names []str
 	defer remove()
 	for i, command := range commands {
 		var said []string
-		check := checkBitcode
+		form, check := "bitcode", checkBitcode
 		if i == len(commands)-1 {
-			check = func(text []byte) error { return ptxas.CheckPTX(renamed(text, units)) }
+			form, check = "PTX", func(text []byte) error { return ptxas.CheckPTX(renamed(text, units)) }
 		}
-		text, said, err = Run(ctx, dir, command, check)
-		if errors.Is(err, fs.ErrNotExist) && command[0] != c.Path {
+		text, said, err = Run(ctx, dir, command, form, check)
+		if failed, ok := errors.AsType[*diag.Message](err); ok && len(units) == 1 {
+			failed.Place = diag.InFile(units[0].Name, 0, 0)
+		}
+		switch {
+		case errors.Is(err, ErrRejected):
+			for i, line := range said {
+				said[i] = ptxas.NameUnits(line, names, units)
+			}
+			c.refused(ctx, command[0], said, units, log)
+		case errors.Is(err, fs.ErrNotExist) && command[0] != c.Path:
 			err = diag.New(diag.Tool, diag.Place{}, err.Error()).
 				WithHelp(c.Path + " needs llvm-link and opt of its release beside it; " + c.Spelling.With("--clang", "%s or ") + "$CLANG names a clang, which needs neither")
 		}
 		if err != nil {
 			return "", nil, err
-		}
-		if text == nil {
-			for i, line := range said {
-				said[i] = ptxas.NameUnits(line, names, units)
-			}
-			c.refused(ctx, command[0], said, units, log)
-			return "", nil, ErrRejected
 		}
 		for _, line := range said {
 			// Units of several releases differ in the data layout, which LLVM brings up to date.
@@ -257,10 +259,10 @@ func (c *Compiler) commands(named, archived []string) (list [][]string) {
 
 const triple = "nvptx64-nvidia-cuda"
 
-// Run runs a compiler in a directory. It returns what the compiler writes to the file behind -o,
-// nil if it does not compile or check refuses that, and the lines that it prints. llc warns about an unknown
-// architecture and then compiles for the oldest. An error means that it could not be run.
-func Run(ctx context.Context, dir string, command []string, check func([]byte) error) (text []byte, said []string, err error) {
+// Run runs a compiler in a directory. It returns what the compiler writes to the file behind -o, and the lines that
+// it prints. The error is ErrRejected if these say why it compiles nothing, and otherwise that it could not be
+// run or failed: a *diag.Message has the first lines. llc warns about an unknown architecture and then compiles for the oldest.
+func Run(ctx context.Context, dir string, command []string, form string, check func([]byte) error) (text []byte, said []string, err error) {
 	out, err := tool.Run(ctx, tool.Command{Path: command[0], Args: command[1:], Dir: dir})
 	if err != nil {
 		return nil, nil, err
@@ -270,20 +272,15 @@ func Run(ctx context.Context, dir string, command []string, check func([]byte) e
 			said = append(said, line)
 		}
 	}
-	if signal := out.Killed(); signal != "" {
-		said = append([]string{"error: it was killed by " + signal}, said...)
+	refused := len(said) > 0 && !out.State.Success() || bytes.Contains(out.Said, []byte("not a recognized processor"))
+	text, err = out.Take(filepath.Base(command[0]), diag.Tool, refused, tool.Wanted{Form: form, Dir: dir, File: command[slices.Index(command, "-o")+1], Check: check})
+	said = slices.Compact(said)
+	if failed, ok := errors.AsType[*diag.Message](err); ok {
+		for _, line := range said[:min(3, len(said))] {
+			failed.Note(diag.Place{}, "it says: "+line)
+		}
 	}
-	if !out.State.Success() || bytes.Contains(out.Said, []byte("not a recognized processor")) {
-		return nil, slices.Compact(said), nil
-	}
-	text, err = tool.ReadFile(dir, command[slices.Index(command, "-o")+1])
-	if err == nil {
-		err = check(text)
-	}
-	if err != nil {
-		return nil, append([]string{"error: " + ptxas.Unusable(err)}, said...), nil
-	}
-	return text, slices.Compact(said), nil
+	return text, said, err
 }
 
 func checkBitcode(data []byte) error {

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/room"
 	"ptxlink/internal/srcline"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
@@ -54,8 +51,9 @@ type Options struct {
 	Cache *Cache
 }
 
-// ErrRejected is returned if there is no cubin and the messages give the reason.
-var ErrRejected = errors.New("ptxas did not accept the module")
+// ErrRejected is returned if ptxas or nvlink refuses a program, and the messages give the reason. Other errors
+// are those of a program that fails, or of the machine.
+var ErrRejected = tool.ErrRejected
 
 // The names are the same in every run and contain no directory, because with -g ptxas 13
 // writes its command line into the cubin.
@@ -161,44 +159,23 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 		return "", nil, err
 	}
 	said := string(out.Said)
-	errorsBefore := log.Errors()
-	t.hear(said, u, log)
-	noteLeft("ptxas", out.Left, log)
-	program := "the program is " + t.Path
-	failed := func(how, help string) (string, []byte, error) {
-		log.Error(diag.PtxasFailed, diag.Place{}, how).WithHelp(help)
-		return "", nil, ErrRejected
-	}
-	if how := out.Killed(); how != "" {
-		without := "" // ptxas 12.4 crashes on some locations that LLVM 22 writes for Rust
-		if bytes.Contains(u.text, []byte(".debug_info")) {
-			without = log.With("-S", "; %s drops debug information, which it may have crashed on")
+	own := log.Split(1)[0]
+	t.hear(said, u, &own)
+	noteLeft("ptxas", out.Left, &own)
+	cubin, err = out.Take("ptxas", diag.PtxasFailed, own.Errors() > 0, tool.Wanted{Form: "cubin", Dir: dir, File: outputName, Check: container.CheckCubin})
+	log.Append(without(&own, err))
+	if failed, ok := errors.AsType[*diag.Message](err); ok {
+		switch {
+		case out.Killed() != "":
+			failed.Help += "; try another version" + log.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on"
+			if bytes.Contains(u.text, []byte(".debug_info")) { // ptxas 12.4 crashes on some locations that LLVM 22 writes for Rust
+				failed.Help += log.With("-S", "; %s drops debug information, which it may have crashed on")
+			}
+		case out.State.Success() && strings.HasPrefix(t.Arch, "compute_"):
+			failed.Help = t.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80"
 		}
-		return failed("ptxas was killed by "+how, program+"; try another version"+log.With("--ptxas", " with %s")+", and write the PTX instead of a cubin to see what it crashed on"+without)
 	}
-	if log.Errors() > errorsBefore {
-		return "", nil, ErrRejected
-	}
-	if code := out.State.ExitCode(); code != 0 {
-		return failed(fmt.Sprintf("ptxas failed without a message (exit code %d)", code), program)
-	}
-	cubin, err = tool.ReadFile(dir, outputName)
-	switch {
-	case scarce(err) || errors.Is(err, room.ErrNone):
-		return "", nil, err
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return failed(fmt.Sprintf("ptxas reported success, but its cubin cannot be read: %v", outfile.Reason(err)), program)
-	case err != nil || len(cubin) == 0:
-		help := program
-		if strings.HasPrefix(t.Arch, "compute_") {
-			help = t.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80"
-		}
-		return failed("ptxas reported success and wrote no cubin", help)
-	}
-	if err := container.CheckCubin(cubin); err != nil {
-		return failed("ptxas reported success and wrote something that is not a cubin: "+err.Error(), program)
-	}
-	return said, cubin, nil
+	return said, cubin, err
 }
 
 // args returns the command line. The user's arguments come last.

@@ -3,7 +3,6 @@ package ptxas
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/parallel"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
@@ -92,7 +92,7 @@ type Output struct {
 // and Debug and LineInfo where a module has them. Jobs limits the runs of ptxas for all of them. The
 // names of intermediate files begin with the GPU if there is more than one. AssembleAll
 // returns one output for each target, and messages with input lines; there may be messages without an
-// error. An error other than ErrRejected means that a program could not be run.
+// error. An error other than ErrRejected is one of a program that could not be run or failed, or of the machine.
 func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Output, messages []*link.Message, err error) {
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	outputs, saved := make([]Output, len(targets)), make([][]func(), len(targets))
@@ -120,7 +120,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		save()
 	}
 	b.Cache.Finish(&log)
-	return outputs, explained(&log), worst(errs)
+	return outputs, explained(&log), tool.Worst(errs...)
 }
 
 // of returns the way from a target to its cubin.
@@ -132,16 +132,6 @@ func (b Build) of(t Target) Build {
 	}
 	b.own, b.warnings = t.Own, t.Warnings
 	return b
-}
-
-// worst returns the error that matters most, one that is not ErrRejected.
-func worst(errs []error) (err error) {
-	for _, e := range errs {
-		if e != nil && (err == nil || errors.Is(err, ErrRejected)) {
-			err = e
-		}
-	}
-	return err
 }
 
 // progress counts the parts of all targets.
@@ -280,7 +270,7 @@ func (b Build) separate(ctx context.Context, t *teller, log *diag.Log) ([]byte, 
 	if b.Cache != nil {
 		b.note(log, fmt.Sprintf("%d of %d parts were in the cache", t.hits.Load(), len(parts)))
 	}
-	if err := worst(errs); err != nil {
+	if err := tool.Worst(errs...); err != nil {
 		return nil, err
 	}
 	cubin, err := b.join(ctx, t, cubins, log)

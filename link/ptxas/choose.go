@@ -228,8 +228,11 @@ type trial struct {
 	saved []func() // calls of Temporary
 }
 
+// failed reports whether a way has an error that is not a refusal, so that nothing is known of the program.
+func (t *trial) failed() bool { return t.err != nil && !errors.Is(t.err, ErrRejected) }
+
 // better assembles the whole program and the separate functions at the same time, and
-// returns the better cubin.
+// returns the better cubin. If one way is refused, it takes the other; if one fails, the link does.
 func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	if b.Command != nil {
 		b.whole(ctx, t, log)
@@ -260,9 +263,16 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	wait.Wait()
 	chosen := whole
 	switch {
+	case whole.failed():
+	case separate.failed():
+		chosen = separate
 	case whole.err == nil && separate.err == nil:
 		t.way = "whole program: tried, and the separate functions are no better"
-		if why := whole.worse(separate); why != "" {
+		why, err := whole.worse(separate)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
 			chosen, t.way = separate, "separate functions: tried, the whole program has "+why
 		}
 	case whole.err == nil:
@@ -290,17 +300,20 @@ func (t *teller) again() *teller {
 const moreSize, moreCode = 1.05, 4096
 
 // worse returns what makes the cubin of a trial worse than another, "" if nothing does.
-func (w *trial) worse(than *trial) string {
+func (w *trial) worse(than *trial) (string, error) {
 	mine, err := Usages(w.cubin)
-	others, err2 := Usages(than.cubin)
-	if err != nil || err2 != nil {
-		return ""
+	if err != nil {
+		return "", err
+	}
+	others, err := Usages(than.cubin)
+	if err != nil {
+		return "", err
 	}
 	spills := w.spilled()
 	if than.own { // its spills are not known
 		spills = 0
 	}
-	return needsMore(mine, others, spills, than.spilled())
+	return needsMore(mine, others, spills, than.spilled()), nil
 }
 
 // needsMore returns what one cubin needs more of than another: registers with which fewer

@@ -3,6 +3,7 @@ package ptxas
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -76,16 +77,19 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 	if err != nil {
 		return nil, err
 	}
-	fatbin, err := tool.ReadFile(dir, "linked.fatbin")
-	if code := out.State.ExitCode(); code != 0 || err != nil || !container.IsFatbin(fatbin) {
-		text := first(strings.Split(strings.TrimSpace(string(out.Said)), "\n"), maxPlain)
-		switch signal := out.Killed(); {
-		case signal != "":
-			text = "it was killed by " + signal
-		case text == "":
-			text = "it wrote no fatbin"
-		}
-		return nil, diag.New(diag.Fatbinary, diag.Place{}, "fatbinary failed: "+text).WithHelp("the program is " + fatbinary)
+	said := strings.Split(strings.TrimSpace(string(out.Said)), "\n")
+	fatbin, err := out.Take("fatbinary", diag.Fatbinary, said[0] != "" && !out.State.Success(), tool.Wanted{Form: "fatbin", Dir: dir, File: "linked.fatbin", Check: checkFatbin})
+	if errors.Is(err, ErrRejected) {
+		m := diag.New(diag.Fatbinary, diag.Place{}, "fatbinary failed: "+first(said, maxPlain)).WithHelp("the program is " + fatbinary)
+		m.Err = err
+		return nil, m
 	}
-	return fatbin, nil
+	return fatbin, err
+}
+
+func checkFatbin(data []byte) error {
+	if !container.IsFatbin(data) {
+		return errors.New("it is not a fatbin")
+	}
+	return nil
 }

@@ -1,13 +1,13 @@
 package ptxas
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -137,14 +137,6 @@ func CheckPTX(text []byte) error {
 	return nil
 }
 
-// Unusable returns what is wrong with the output of a compiler that has reported success.
-func Unusable(err error) string {
-	if errors.Is(err, fs.ErrNotExist) {
-		return "it reported success and wrote nothing"
-	}
-	return fmt.Sprintf("it reported success, but its output cannot be used: %v", outfile.Reason(err))
-}
-
 // identify returns what tells a library from others on any machine: its size and its first
 // pages, which hold the build ID.
 func identify(path string) []byte {
@@ -169,7 +161,7 @@ func (l *Lowerer) LowerEach(ctx context.Context, units []container.Unit, jobs in
 		texts[i], errs[i] = l.lower(ctx, units[i:i+1], &logs[i])
 	})
 	merge(log, logs)
-	return texts, cmp.Or(err, worst(errs))
+	return texts, cmp.Or(err, tool.Worst(errs...))
 }
 
 // makeEmpty makes the cubin without symbols.
@@ -208,16 +200,14 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 	if err != nil {
 		return "", nil, err
 	}
-	text, unread := tool.ReadFile(dir, inputName)
-	if unread == nil {
-		unread = CheckPTX(text)
-	}
-	if out.Killed() == "" && out.State.Success() && unread == nil {
+	refused := len(bytes.TrimSpace(out.Said)) > 0 && !out.State.Success()
+	text, err = out.Take("nvlink", diag.NvlinkError, refused, tool.Wanted{Form: "PTX", Dir: dir, File: inputName, Check: CheckPTX})
+	if err == nil {
 		l.warn(string(out.Said), names, units, log)
-		return string(out.Said), text, nil
+	} else {
+		l.explain(ctx, err, out, names, units, log)
 	}
-	l.refused(ctx, out, unread, names, units, log)
-	return "", nil, ErrRejected
+	return string(out.Said), text, err
 }
 
 // placeNVVM puts libnvvm where nvlink looks for it below dir. On Windows few users may make symbolic links, and hard
@@ -243,8 +233,8 @@ func (l *Lowerer) placeNVVM(dir, system string) error {
 	return os.WriteFile(library, data, 0o600)
 }
 
-// refused reports why nvlink has compiled nothing. unread is what is wrong with its PTX.
-func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, names []string, units []container.Unit, log *diag.Log) {
+// explain reports why nvlink has compiled nothing, or adds that to the error of a program that fails.
+func (l *Lowerer) explain(ctx context.Context, err error, out tool.Output, names []string, units []container.Unit, log *diag.Log) {
 	why, at := "", diag.Place{}
 	if len(units) == 1 {
 		at = diag.InFile(units[0].Name, 0, 0)
@@ -258,18 +248,17 @@ func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, na
 		}
 	})
 	form := units[0].Form()
-	help := form + " of a newer release than nvlink needs nvlink and libnvvm of that release; "
-	if release, _ := releaseOf(ctx, l.Nvlink); release != "" {
-		help = strings.Replace(help, "nvlink", release, 1)
+	help := ""
+	m, failed := errors.AsType[*diag.Message](err)
+	if failed {
+		m.Place = at
+	} else {
+		m = log.Error(diag.NvlinkError, at, "nvlink cannot compile the "+form+": "+cmp.Or(why, "it gives no reason"))
+		help = form + " of a newer release than nvlink needs nvlink and libnvvm of that release; "
+		if release, _ := releaseOf(ctx, l.Nvlink); release != "" {
+			help = strings.Replace(help, "nvlink", release, 1)
+		}
 	}
-	if why == "" && out.State.Success() {
-		why, help = Unusable(unread), ""
-	}
-	how := "nvlink cannot compile the " + form + ": " + cmp.Or(why, "it gives no reason")
-	if signal := out.Killed(); signal != "" {
-		how = "nvlink was killed by " + signal + " while it compiled the " + form
-	}
-	m := log.Error(diag.NvlinkError, at, how)
 	shown := min(len(notes), maxPlain)
 	for _, note := range notes[:shown] {
 		m.Note(diag.Place{}, "nvlink: "+note)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -115,38 +114,18 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 	own := log.Split(1)[0]
 	b.nvlinkSays(t, said, &own)
 	noteLeft("nvlink", out.Left, &own)
-	cubin, readErr := tool.ReadFile(dir, outputName)
-	if readErr == nil {
-		readErr = container.CheckCubin(cubin)
+	cubin, err = out.Take("nvlink", diag.NvlinkError, own.Errors() > 0, tool.Wanted{Form: "cubin", Dir: dir, File: outputName, Check: container.CheckCubin})
+	if failed, ok := errors.AsType[*diag.Message](err); ok && len(b.Cubins) == 0 { // which no other mode links
+		failed.Help += log.With("--ptxas-mode=whole", "; %s needs no nvlink")
 	}
-	how := ""
-	switch signal, code := out.Killed(), out.State.ExitCode(); {
-	case signal != "":
-		how = "nvlink was killed by " + signal
-	case own.Errors() > 0:
-	case code != 0:
-		how = fmt.Sprintf("nvlink failed without a message (exit code %d)", code)
-	case readErr != nil:
-		how = "nvlink reported success and wrote no cubin"
-		if !errors.Is(readErr, fs.ErrNotExist) {
-			how = fmt.Sprintf("nvlink reported success, but its cubin cannot be used: %v", outfile.Reason(readErr))
-		}
-	}
-	switch {
-	case how != "" && len(b.Cubins) > 0: // which no other mode links
-		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp("the program is " + b.Nvlink)
-	case how != "":
-		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp(diag.Join("the program is "+b.Nvlink, log.With("--ptxas-mode=whole", "%s needs no nvlink")))
-	case b.Compile && own.Errors() == 0 && !(container.Cubin{Data: cubin}).Relocatable():
+	if err == nil && b.Compile && !(container.Cubin{Data: cubin}).Relocatable() {
 		// nvlink 12.4 accepts -r and writes a cubin that no link takes: testdata/script/cubin_compile_only.txtar.
 		own.Error(diag.NvlinkError, diag.Place{}, "nvlink wrote no relocatable cubin").
 			WithHelp("nvlink 12.4 writes none; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of a newer release, such as 13.5")
+		err = ErrRejected
 	}
-	log.Append(&own)
-	if own.Errors() > 0 {
-		return "", nil, ErrRejected
-	}
-	return said, cubin, nil
+	log.Append(without(&own, err))
+	return said, cubin, err
 }
 
 // nvlinkSays adds the messages of nvlink to a log, at the symbols that they name. nvlink

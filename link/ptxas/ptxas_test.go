@@ -66,6 +66,9 @@ func assembleFake(t *testing.T, script string, o Options) ([]byte, string, error
 	}
 	var log diag.Log
 	cubin, err := assemble(t.Context(), o, inA(merged), &log)
+	if failed, ok := errors.AsType[*diag.Message](err); ok {
+		log.Messages = append(log.Messages, failed)
+	}
 	var b strings.Builder
 	diag.Write(&b, log.Messages, diag.Style{})
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
@@ -132,16 +135,50 @@ echo "ptxas linked.ptx, line 99; error   : odd"
 exit 255`, `ptxlink: error: ptxas: odd [ptxas-error]
 ptxlink: note: ptxas names line 99, and the linked module has fewer
 `},
-		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without a message (exit code 3) [ptxas-failed]
-help: the program is PTXAS
-`},
 		{"exit code 0 with an error", succeed + `
 echo "ptxas error   : Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max)"`,
 			"ptxlink: error: ptxas: Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max) [ptxas-error]\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cubin, messages, err := assembleFake(t, test.script, Options{})
+			if cubin != nil || !errors.Is(err, ErrRejected) {
+				t.Errorf("%q, %v", cubin, err)
+			}
+			if d := cmp.Diff(test.want, messages); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestFailures checks errors that are not about the module.
+func TestFailures(t *testing.T) {
+	for _, test := range []struct{ name, script, want string }{
+		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without a message (exit code 3) [ptxas-failed]
+help: the program is PTXAS
+`},
 		{"exit code 0 and no cubin", "exit 0", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\nhelp: the program is PTXAS\n"},
 		{"exit code 0 and an empty cubin", ": > linked.cubin", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\nhelp: the program is PTXAS\n"},
-		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin: it is not an ELF file [ptxas-failed]
+		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success, but its cubin cannot be used: it is not an ELF file [ptxas-failed]
 help: the program is PTXAS
+`},
+		{"no input", "echo \"ptxas fatal   : Input file 'linked.ptx' could not be opened\"; echo 'ptxas fatal   : Ptx assembly aborted due to errors'; exit 255", `ptxlink: error: ptxas: Input file 'linked.ptx' could not be opened [ptxas-failed]
+help: the program is PTXAS
+`},
+		{"no memory", "echo 'ptxas fatal   : Memory allocation failure'; exit 255", `ptxlink: error: ptxas: Memory allocation failure [ptxas-failed]
+help: the program is PTXAS
+`},
+		{"no library", "echo 'ptxas: error while loading shared libraries: libm.so.6: failed to map segment from shared object'; exit 127", `ptxlink: note: ptxas: ptxas: error while loading shared libraries: libm.so.6: failed to map segment from shared object
+ptxlink: error: ptxas: libm.so.6: failed to map segment from shared object [ptxas-failed]
+help: the program is PTXAS
+`},
+		{"no memory for C++", "echo \"  what():  std::bad_alloc\"; exit 1", `ptxlink: note: ptxas:   what():  std::bad_alloc
+ptxlink: error: ptxas: std::bad_alloc [ptxas-failed]
+help: the program is PTXAS
+`},
+		{"a crash after an error", "echo \"ptxas error   : odd\"; kill -SEGV $$", `ptxlink: error: ptxas: odd [ptxas-error]
+ptxlink: error: ptxas was killed by SIGSEGV (segmentation fault) [ptxas-failed]
+help: the program is PTXAS; try another version with Options.Path, and write the PTX instead of a cubin to see what it crashed on
 `},
 		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas was killed by SIGSEGV (segmentation fault) [ptxas-failed]
 help: the program is PTXAS; try another version with Options.Path, and write the PTX instead of a cubin to see what it crashed on
@@ -152,7 +189,7 @@ help: the program is PTXAS; try another version with Options.Path, and write the
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cubin, messages, err := assembleFake(t, test.script, Options{})
-			if cubin != nil || !errors.Is(err, ErrRejected) {
+			if cubin != nil || err == nil || errors.Is(err, ErrRejected) {
 				t.Errorf("%q, %v", cubin, err)
 			}
 			if d := cmp.Diff(test.want, messages); d != "" {
@@ -414,7 +451,7 @@ func TestRealPtxas(t *testing.T) {
 			}
 			var log diag.Log
 			_, err := assemble(t.Context(), Options{Path: path, Arch: "compute_80"}, &link.Result{PTX: []byte(head)}, &log)
-			if !errors.Is(err, ErrRejected) || !strings.Contains(log.Messages[len(log.Messages)-1].Help, "virtual architecture") {
+			if failed, ok := errors.AsType[*diag.Message](err); !ok || !strings.Contains(failed.Help, "virtual architecture") {
 				t.Errorf("compute_80: %v, %v", err, log.Messages)
 			}
 		})
@@ -426,10 +463,10 @@ func TestRealPtxasCrash(t *testing.T) {
 	path := oracles.Require(t, "ptxas")
 	var log diag.Log
 	_, err := assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, &link.Result{PTX: []byte("\ufeff.version 7.8\n.target sm_80\n")}, &log)
-	if !errors.Is(err, ErrRejected) || log.Errors() == 0 {
+	if err == nil || errors.Is(err, ErrRejected) {
 		t.Fatalf("%v, %v", err, log.Messages)
 	}
-	t.Log(log.Messages[0].Error())
+	t.Log(err)
 }
 
 // octal returns data as an argument of printf.
@@ -447,11 +484,9 @@ func TestCrashOnDWARF(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var log diag.Log
 	text := merged + ".section .debug_info { .b8 0 }\n"
-	if _, err := assemble(t.Context(), Options{Arch: "sm_80", Path: fake(t, "kill -SEGV $$")}, inA(text), &log); !errors.Is(err, ErrRejected) {
-		t.Fatal(err)
-	}
-	if help := log.Messages[0].Help; !strings.HasSuffix(help, "; Options.StripDebug drops debug information, which it may have crashed on") {
-		t.Error(help)
+	_, err := assemble(t.Context(), Options{Arch: "sm_80", Path: fake(t, "kill -SEGV $$")}, inA(text), &log)
+	if failed, ok := errors.AsType[*diag.Message](err); !ok || !strings.HasSuffix(failed.Help, "; Options.StripDebug drops debug information, which it may have crashed on") {
+		t.Errorf("%+v", err)
 	}
 }
 

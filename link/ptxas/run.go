@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"syscall"
 
 	"ptxlink/internal/lazy"
+	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 )
 
@@ -56,7 +56,7 @@ func withRoom(work func() error) error {
 	alone.RLock()
 	err := work()
 	alone.RUnlock()
-	if err == nil || !scarce(err) {
+	if err == nil || !tool.Scarce(err) {
 		return err
 	}
 	alone.Lock()
@@ -64,9 +64,10 @@ func withRoom(work func() error) error {
 	return work()
 }
 
-// scarce reports whether the host is at a limit. EBADF is what a new process gets that
-// moves a descriptor to a number beyond the limit.
-func scarce(err error) bool {
-	limits := []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EBADF}
-	return slices.ContainsFunc(limits, func(limit syscall.Errno) bool { return errors.Is(err, limit) })
+// without returns the messages of a program that fails without the one that is its error.
+func without(log *diag.Log, err error) *diag.Log {
+	if failed, ok := errors.AsType[*diag.Message](err); ok {
+		log.Messages = slices.DeleteFunc(log.Messages, func(m *diag.Message) bool { return m.Text == failed.Text })
+	}
+	return log
 }
