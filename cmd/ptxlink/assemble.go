@@ -15,7 +15,6 @@ import (
 	"golang.org/x/term"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
@@ -186,8 +185,11 @@ func (j *linkJob) findTools() error {
 	if b.Mode == ptxas.Whole || b.Compile {
 		return nil
 	}
-	b.Nvlink, err = b.FindNvlink(j.opts.Context, j.opts.String("nvlink"))
-	if err != nil && (b.Mode == ptxas.Separate || j.opts.IsSet("nvlink") || os.Getenv("NVLINK") != "" || errors.Is(err, tool.ErrHangs)) {
+	find := b.TryNvlink
+	if b.Mode == ptxas.Separate {
+		find = b.FindNvlink
+	}
+	if b.Nvlink, err = find(j.opts.Context, j.opts.String("nvlink")); err != nil {
 		return &exitError{exitIO, err}
 	}
 	return nil

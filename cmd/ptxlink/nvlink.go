@@ -270,9 +270,9 @@ func (j *linkJob) findCubinTools() (err error) {
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	if j.assembler.Nvlink, err = j.assembler.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil && (j.opts.IsSet("nvlink") || errors.Is(err, tool.ErrHangs)) {
+	if j.assembler.Nvlink, err = j.assembler.TryNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil { // without one, the whole program is assembled
 		return &exitError{exitIO, err}
-	} // without one, the whole program is assembled
+	}
 	return nil
 }
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"ptxlink/internal/outfile"
@@ -52,8 +55,20 @@ func Named(who, name, example string) (path string, err error) {
 
 // IsProgram reports whether a path with a separator in it is that of a program.
 func IsProgram(path string) bool {
+	there, _ := HasProgram(path)
+	return there
+}
+
+// HasProgram is IsProgram, with the error if the machine does not tell.
+func HasProgram(path string) (bool, error) {
 	_, err := exec.LookPath(path)
-	return err == nil
+	if slices.ContainsFunc([]error{fs.ErrNotExist, fs.ErrPermission, exec.ErrNotFound, syscall.EISDIR, syscall.ENOTDIR}, func(no error) bool { return errors.Is(err, no) }) {
+		return false, nil
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot look for %s: %w", path, outfile.Reason(err))
+	}
+	return err == nil, err
 }
 
 // patience is how long a program may take to print its version.
@@ -70,7 +85,7 @@ func WithPatience(ctx context.Context, d time.Duration) context.Context {
 var ErrHangs = errors.New("it does not end")
 
 // Version returns what a program prints with --version; nothing of one that cannot be run or fails. It
-// is an error, a *diag.Message, if the program does not end in time.
+// is an error if the program does not end in time, and if the machine has no room to run it.
 func Version(ctx context.Context, path string) ([]byte, error) {
 	said, ok, err := TryVersion(ctx, path)
 	if !ok {
@@ -95,8 +110,12 @@ func TryVersion(ctx context.Context, path string) (said []byte, ok bool, err err
 		m := diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s --version has not ended after %v", path, limit))
 		m.Err = ErrHangs
 		return nil, false, m
+	case Scarce(err):
+		return nil, false, err
 	case err != nil:
 		return nil, false, nil
+	case strings.HasPrefix(out.Killed(), "SIGKILL"): // a program that crashes does not work; this one may
+		return nil, false, diag.New(diag.Tool, diag.Place{}, path+" --version was killed by "+out.Killed())
 	}
 	return out.Said, out.State.Success(), nil
 }

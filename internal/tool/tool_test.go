@@ -263,3 +263,23 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestHasProgram checks which errors mean that there is no program.
+func TestHasProgram(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "file"), nil, 0o666)
+	os.Symlink("loop", filepath.Join(dir, "loop"))
+	for path, want := range map[string]string{
+		"/bin/sh": "true", dir: "false", dir + "/none": "false", dir + "/file": "false", dir + "/file/x": "false",
+		dir + "/loop": "cannot look for " + dir + "/loop: too many levels of symbolic links",
+	} {
+		there, err := HasProgram(path)
+		got := fmt.Sprint(there)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}

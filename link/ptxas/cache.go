@@ -155,7 +155,7 @@ func (c *Cache) version(ctx context.Context, path string) string {
 		version = kept.said
 	} else {
 		said, err := tool.Version(ctx, path)
-		if errors.Is(err, tool.ErrHangs) {
+		if err != nil {
 			c.note(err)
 		}
 		version = string(bytes.TrimSpace(said))

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,6 +277,15 @@ func (o Options) FindNvlink(ctx context.Context, explicit string) (string, error
 	return "", o.missing("nvlink", looked, otherwise)
 }
 
+// TryNvlink is FindNvlink for a link that can do without. It returns "" if the user names no nvlink and there is none.
+func (o Options) TryNvlink(ctx context.Context, explicit string) (string, error) {
+	path, err := o.FindNvlink(ctx, explicit)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return path, err
+}
+
 // OrWhole ends the help for an nvlink that is not found, with the option in place of %s. Cubins and
 // LTO-IR among the inputs need nvlink in any case.
 const OrWhole = ", or assemble the whole program at once with %s"
@@ -291,8 +302,10 @@ func (o Options) FindFatbinary(explicit string) (string, error) {
 }
 
 func (o Options) missing(tool string, looked []string, otherwise string) *diag.Message {
-	return diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(looked, ", "))).
+	m := diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(looked, ", "))).
 		WithHelp(o.missingHelp(tool, otherwise))
+	m.Err = fs.ErrNotExist
+	return m
 }
 
 func (o Options) missingHelp(tool, otherwise string) string {
@@ -313,7 +326,11 @@ func (o Options) beside(name, explicit string, passedOver func(path string) (boo
 	}
 	for _, dir := range dirs {
 		path := filepath.Join(dir, name+tool.Exe)
-		if !tool.IsProgram(path) {
+		there, err := tool.HasProgram(path)
+		if err != nil {
+			return "", nil, err
+		}
+		if !there {
 			looked = append(looked, dir)
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
@@ -59,11 +58,9 @@ func (b *Build) find(ctx context.Context) (err error) {
 		}
 	}
 	if b.Nvlink == "" {
-		if b.Nvlink, err = b.FindNvlink(ctx, ""); errors.Is(err, tool.ErrHangs) {
-			return err
-		}
+		b.Nvlink, err = b.TryNvlink(ctx, "")
 	}
-	return nil
+	return err
 }
 
 // link links the device code of all forms.
