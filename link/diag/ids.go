@@ -113,7 +113,7 @@ const (
 	Raised                ID = "raised"
 	RDC                   ID = "rdc"
 	Record                ID = "record"
-	RegisterLimit         ID = "register-limit"
+	SeparateRefused       ID = "separate-refused"
 	StaleIndex            ID = "stale-index"
 	Target                ID = "target"
 	Unmatched             ID = "unmatched"

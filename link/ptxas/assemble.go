@@ -72,7 +72,8 @@ type teller struct {
 	recorded map[string]string
 	refused  []string // recorded options that ptxas does not get
 
-	way string // what Auto chose, and why
+	way   string // what Auto chose, and why
+	apart bool   // functions are separate, and need not be
 
 	mu     sync.Mutex
 	spills map[string]Spills

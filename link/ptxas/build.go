@@ -243,7 +243,7 @@ func (b Build) separate(ctx context.Context, t *teller, log *diag.Log) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	t.Compile = true
+	t.Compile, t.apart = true, len(b.Cubins) == 0 && !b.Compile
 	if b.Command != nil {
 		b.commands(t, parts)
 		return nil, nil

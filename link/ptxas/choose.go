@@ -26,6 +26,8 @@ import (
 //  6. Whole mode, which is also what is left where there is no nvlink, or the module
 //     has 32-bit addresses.
 //
+// Separate functions that ptxas or nvlink refuses are assembled as a whole (orWhole).
+//
 // Separate functions are not assembled if the inputs have them: the cubins that ptxas -c made of
 // the same PTX (Target.Own). The same holds if cubins among the inputs require separate functions,
 // for modules with DWARF, which ptxas does not optimise, and where kernels call no functions: the whole
@@ -125,13 +127,13 @@ func (b Build) prefer(t *teller, p *partition.Program) way {
 	case maxnreg(t):
 		return way{assemble: b.whole, why: "whole program: ptxas ignores setmaxnreg in separate functions"}
 	case len(t.settings()) > 1 && p.Check(b.Spelling) == nil:
-		return way{assemble: b.separate, separate: true, why: "separate functions: the inputs were compiled with different options for ptxas"}
+		return way{assemble: b.orWhole, separate: true, why: "separate functions: the inputs were compiled with different options for ptxas"}
 	case float64(e.Cloned) > cloneLimit*float64(e.Once) && e.Cloned-e.Once > cloneSmall:
-		return way{assemble: b.separate, separate: true, why: fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
+		return way{assemble: b.orWhole, separate: true, why: fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
 	case b.slower(t, p, e):
-		return way{assemble: b.sooner, separate: true, why: fmt.Sprintf("separate functions: one ptxas would take much longer for %d instructions than several", e.Cloned)}
+		return way{assemble: b.orWhole, separate: true, why: fmt.Sprintf("separate functions: one ptxas would take much longer for %d instructions than several", e.Cloned)}
 	case e.Pointers && e.Cloned > tryLimit:
-		return way{assemble: b.separate, separate: true, why: fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
+		return way{assemble: b.orWhole, separate: true, why: fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
 	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(p) > 1):
 		return way{assemble: b.better, separate: true}
 	}
@@ -166,8 +168,7 @@ func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log
 	said := log.Split(1)[0]
 	cubin, err = b.join(ctx, t, nil, &said)
 	if errors.Is(err, ErrRejected) {
-		i := slices.IndexFunc(said.Messages, func(m *diag.Message) bool { return m.Kind == diag.Error })
-		b.note(log, "the cubins of the inputs are not linked: "+said.Messages[i].Text)
+		b.note(log, "the cubins of the inputs are not linked: "+refusal(&said))
 		t.Cubins, t.way = given, ""
 		return nil, false, nil
 	}
@@ -183,39 +184,29 @@ func (t *teller) units(p *partition.Program) int {
 	return units
 }
 
-// sooner assembles the separate functions only because that is done sooner. What a
-// limit of registers refuses is assembled as a whole.
-func (b Build) sooner(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
-	own := log.Split(1)[0]
-	cubin, err := b.separate(ctx, t, &own)
-	if limit := registerLimit(&own); limit != "" && errors.Is(err, ErrRejected) {
-		log.Warn(diag.RegisterLimit, diag.Place{}, "one ptxas assembles the whole program, which takes longer: "+limit).
-			WithHelp(log.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
-		t.Compile, t.way = false, "whole program: "+limit
-		clear(t.spills)
-		return b.whole(ctx, t, log)
+// orWhole assembles the separate functions, which the automatic choice prefers. If they are refused, one ptxas
+// assembles the whole program, whose cubin or refusal counts: only what the user has chosen may fail for good.
+func (b Build) orWhole(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
+	try, logs := t.again(), log.Split(2)
+	cubin, err := b.separate(ctx, try, &logs[0])
+	if !errors.Is(err, ErrRejected) {
+		log.Append(&logs[0])
+		t.spills = try.spills
+		return cubin, err
 	}
-	log.Append(&own)
+	why := "the separate functions are refused: " + refusal(&logs[0])
+	t.way = "whole program: " + why
+	if cubin, err = b.whole(ctx, t, &logs[1]); err == nil {
+		log.Warn(diag.SeparateRefused, diag.Place{}, "one ptxas assembles the whole program, because "+why).
+			WithHelp(log.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
+	}
+	log.Append(&logs[1])
 	return cubin, err
 }
 
-// overLimit is in the messages of ptxas and nvlink about a kernel that calls a function
-// with more registers than .maxntid or an option lets the kernel have. The limit holds
-// for the copies of functions in whole mode (testdata/script/cubin_mode_registers.txtar).
-const overLimit = " with max regcount of "
-
-// registerLimit returns the first error of a log if all are about such limits.
-func registerLimit(log *diag.Log) (first string) {
-	for _, m := range log.Messages {
-		switch {
-		case m.Kind != diag.Error:
-		case !strings.Contains(m.Text, overLimit):
-			return ""
-		case first == "":
-			first = m.Text
-		}
-	}
-	return first
+// refusal returns the first error of a log, in the words of the program.
+func refusal(log *diag.Log) string {
+	return log.Messages[slices.IndexFunc(log.Messages, func(m *diag.Message) bool { return m.Kind == diag.Error })].Text
 }
 
 // trial is one of two ways that are tried.
@@ -276,9 +267,9 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 			chosen, t.way = separate, "separate functions: tried, the whole program has "+why
 		}
 	case whole.err == nil:
-		t.way = "whole program: the separate functions are refused"
+		t.way = "whole program: the separate functions are refused: " + refusal(separate.log)
 	case separate.err == nil:
-		chosen, t.way = separate, "separate functions: the whole program is refused"
+		chosen, t.way = separate, "separate functions: the whole program is refused: "+refusal(whole.log)
 	}
 	if t.way != "" {
 		b.note(log, t.way)

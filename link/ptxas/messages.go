@@ -200,34 +200,34 @@ func isNameByte(c byte) bool {
 var needsVersion = lazy.Regexp(`requires PTX ISA \.version (\d+\.\d+) or later$`)
 
 // advice returns the help for a message of ptxas, if it is known.
-func (o Options) advice(text string) string {
+func (t *teller) advice(text string) string {
 	switch {
 	case strings.HasPrefix(text, "Unsupported .version"):
-		help := o.Path + " is older than the PTX; name a newer ptxas with " + o.Spelling.With("--ptxas", "%s or ") + "$PTXAS"
+		help := t.Path + " is older than the PTX; name a newer ptxas with " + t.Spelling.With("--ptxas", "%s or ") + "$PTXAS"
 		if names := quoted().FindStringSubmatch(text); names != nil {
-			help += o.Spelling.With("--ptx-version="+names[1], ", or lower the version of the output with %s")
+			help += t.Spelling.With("--ptx-version="+names[1], ", or lower the version of the output with %s")
 		}
 		return help
 	case needsVersion().MatchString(text):
-		return o.Spelling.With("--ptx-version="+needsVersion().FindStringSubmatch(text)[1], "raise the version of the output with %s")
+		return t.Spelling.With("--ptx-version="+needsVersion().FindStringSubmatch(text)[1], "raise the version of the output with %s")
 	case strings.HasPrefix(text, stackUnknown):
 		return "the kernel recurses or calls through pointers: avoid that, or set the bytes of stack per thread with cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch"
 	case strings.HasPrefix(text, targetTooHigh):
-		return fmt.Sprintf("the module needs a newer GPU than %s; name it with %s", o.Arch, o.Spelling.Option("--arch"))
+		return fmt.Sprintf("the module needs a newer GPU than %s; name it with %s", t.Arch, t.Spelling.Option("--arch"))
 	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):
-		return fmt.Sprintf("%s does not know %s; name another GPU with %s, or another ptxas with %s$PTXAS", o.Path, o.Arch, o.Spelling.Option("--arch"), o.Spelling.With("--ptxas", "%s or "))
-	case strings.HasPrefix(text, "Unresolved extern") && !o.Compile:
-		return o.unfinished() + ", and the ptxas of a later CUDA may know the function"
-	case strings.Contains(text, overLimit) && o.Compile:
-		return o.copiesKeepLimit()
-	case ignoresRegisters(text) && o.Compile:
-		return o.Spelling.With("--ptxas-mode=whole", "only a cubin of %s keeps setmaxnreg")
+		return fmt.Sprintf("%s does not know %s; name another GPU with %s, or another ptxas with %s$PTXAS", t.Path, t.Arch, t.Spelling.Option("--arch"), t.Spelling.With("--ptxas", "%s or "))
+	case strings.HasPrefix(text, "Unresolved extern") && !t.Compile:
+		return t.unfinished() + ", and the ptxas of a later CUDA may know the function"
+	case strings.Contains(text, overLimit) || strings.Contains(text, tooManyConstants):
+		return t.asWhole(text)
+	case ignoresRegisters(text) && t.Compile:
+		return t.Spelling.With("--ptxas-mode=whole", "only a cubin of %s keeps setmaxnreg")
 	case strings.HasPrefix(text, "Feature 'unified Functions'"):
-		return o.unified()
+		return t.unified()
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
 	case strings.HasPrefix(text, "Unknown option"):
-		return "the option comes from " + o.Spelling.Option("-Xptxas") + "; see " + o.Path + " --help"
+		return "the option comes from " + t.Spelling.Option("-Xptxas") + "; see " + t.Path + " --help"
 	}
 	return ""
 }
@@ -236,9 +236,31 @@ func (o Options) advice(text string) string {
 // (testdata/script/cubin_setmaxnreg.txtar).
 func ignoresRegisters(text string) bool { return strings.Contains(text, "'setmaxnreg' ignored") }
 
-// copiesKeepLimit returns the help for a message with overLimit.
-func (o Options) copiesKeepLimit() string {
-	return o.Spelling.With("--ptxas-mode=whole", "%s gives each kernel copies of functions that keep its limit of registers")
+// overLimit is in the messages of ptxas and nvlink about a kernel that calls a function
+// with more registers than .maxntid or an option lets the kernel have. The limit holds
+// for the copies of functions in whole mode (testdata/script/cubin_mode_registers.txtar).
+const overLimit = " with max regcount of "
+
+// tooManyConstants is in the message of nvlink about a kernel that reaches more than 64 KB of the constants that
+// ptxas -c has made for each function (testdata/script/cubin_mode_constants.txtar).
+const tooManyConstants = "uses too much data for compiler-generated constants"
+
+// asWhole returns the help for a refusal of separate functions, which --ptxas-mode=whole avoids if the user has chosen them.
+func (t *teller) asWhole(text string) string {
+	whole, constants := "%s needs no nvlink", ""
+	switch {
+	case strings.Contains(text, overLimit):
+		whole = "%s gives each kernel copies of functions that keep its limit of registers"
+	case strings.Contains(text, tooManyConstants):
+		whole, constants = "%s assembles the program at once", t.Spelling.With("-Xptxas --disable-optimizer-constants", "%s assembles PTX without such constants")
+		if len(t.Cubins) > 0 {
+			constants += "; cubins must be compiled with that option of ptxas"
+		}
+	}
+	if !t.apart {
+		return constants
+	}
+	return diag.Join(t.Spelling.With("--ptxas-mode=whole", whole), constants)
 }
 
 // unfinished returns the help for an undefined symbol in a finished cubin.

@@ -203,8 +203,8 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 				message.WithHelp("declare it in one way in all modules, such as in a header")
 			case strings.HasPrefix(found[2], "Unified symbols found"):
 				message.WithHelp(t.unified())
-			case strings.Contains(found[2], overLimit):
-				message.WithHelp(t.copiesKeepLimit())
+			default:
+				message.WithHelp(t.asWhole(found[2]))
 			}
 		}
 	}
