@@ -70,7 +70,7 @@ type teller struct {
 	hits    atomic.Int32 // what the cache had
 	// recorded are the options of the inputs that record some, by the name of the input.
 	recorded map[string]string
-	refused  []string // recorded options that ptxas does not get
+	refused  []*diag.Message // warnings of recorded options that ptxas does not get
 
 	way   string // what Auto chose, and why
 	apart bool   // functions are separate, and need not be
@@ -121,9 +121,7 @@ func (t *teller) check(log *diag.Log) error {
 		log.Error(diag.NUL, diag.At(t.linked, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore everything after this NUL")
 		return ErrRejected
 	}
-	if len(t.refused) > 0 {
-		log.Warn(diag.PtxasOptions, diag.Place{}, diag.Escape("ptxas does not get "+strings.Join(t.refused, " ")+", which inputs record"))
-	}
+	log.Messages = append(log.Messages, t.refused...)
 	return nil
 }
 

@@ -168,7 +168,7 @@ func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log
 	said := log.Split(1)[0]
 	cubin, err = b.join(ctx, t, nil, &said)
 	if errors.Is(err, ErrRejected) {
-		b.note(log, "the cubins of the inputs are not linked: "+refusal(&said))
+		b.note(log, "the cubins of the inputs are not linked: "+refusal(&said).Text)
 		t.Cubins, t.way = given, ""
 		return nil, false, nil
 	}
@@ -194,10 +194,11 @@ func (b Build) orWhole(ctx context.Context, t *teller, log *diag.Log) ([]byte, e
 		t.spills = try.spills
 		return cubin, err
 	}
-	why := "the separate functions are refused: " + refusal(&logs[0])
+	reason := refusal(&logs[0])
+	why := "the separate functions are refused: " + reason.Text
 	t.way = "whole program: " + why
 	if cubin, err = b.whole(ctx, t, &logs[1]); err == nil {
-		log.Warn(diag.SeparateRefused, diag.Place{}, "one ptxas assembles the whole program, because "+why).
+		log.Warn(diag.SeparateRefused, reason.Place, "one ptxas assembles the whole program, because "+why).
 			WithHelp(log.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
 	}
 	log.Append(&logs[1])
@@ -205,8 +206,8 @@ func (b Build) orWhole(ctx context.Context, t *teller, log *diag.Log) ([]byte, e
 }
 
 // refusal returns the first error of a log, in the words of the program.
-func refusal(log *diag.Log) string {
-	return log.Messages[slices.IndexFunc(log.Messages, func(m *diag.Message) bool { return m.Kind == diag.Error })].Text
+func refusal(log *diag.Log) *diag.Message {
+	return log.Messages[slices.IndexFunc(log.Messages, func(m *diag.Message) bool { return m.Kind == diag.Error })]
 }
 
 // trial is one of two ways that are tried.
@@ -267,9 +268,9 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 			chosen, t.way = separate, "separate functions: tried, the whole program has "+why
 		}
 	case whole.err == nil:
-		t.way = "whole program: the separate functions are refused: " + refusal(separate.log)
+		t.way = "whole program: the separate functions are refused: " + refusal(separate.log).Text
 	case separate.err == nil:
-		chosen, t.way = separate, "separate functions: the whole program is refused: "+refusal(whole.log)
+		chosen, t.way = separate, "separate functions: the whole program is refused: "+refusal(whole.log).Text
 	}
 	if t.way != "" {
 		b.note(log, t.way)

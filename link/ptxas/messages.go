@@ -98,6 +98,9 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 			}
 			last = t.message(log, found[2], found[3], number)
 			last.WithHelp(t.advice(found[3]))
+			if number == 0 {
+				t.blame(last, u, found[3])
+			}
 			if unresolved != "" && last.Place.Source != nil {
 				last.Notes = nil // the line that ptxas read is the same declaration
 			}

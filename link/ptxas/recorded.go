@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
+	"ptxlink/link"
 	"ptxlink/link/diag"
 )
 
@@ -19,15 +20,17 @@ import (
 //     names the others.
 //  4. Only options that choose code are passed on. Those that only print, and those that
 //     the link decides, are left out; a warning names the rest. A record is part of an
-//     input: -o in it would write any file.
+//     input: -o in it would write any file, and an option without its value would take the
+//     name of the linked module for it.
+//  5. If ptxas refuses a recorded option, the error is at the file that records it.
 
-// codeOptions choose code.
-var codeOptions = []string{
-	"maxrregcount", "device-function-maxrregcount", "maxntid", "minnctapersm", "override-directive-values", "register-usage-level",
-	"opt-level", "Ofast-compile", "fmad", "allow-expensive-optimizations", "optimize-float-atomics", "disable-optimizer-constants",
-	"def-load-cache", "def-store-cache", "force-load-cache", "force-store-cache", "dont-merge-basicblocks", "return-at-end",
-	"legacy-bar-warp-wide-behavior", "enable-func-clone-sc", "make-errors-visible-at-exit", "device-stack-protector", "sanitize", "sp-bounds-check",
-	"g-tensor-memory-access-check", "gno-tensor-memory-access-check", "gno-fabric-access-check", "compiler-annotations",
+// codeOptions choose code. It says whether an option has a value.
+var codeOptions = map[string]bool{
+	"maxrregcount": true, "device-function-maxrregcount": true, "maxntid": true, "minnctapersm": true, "override-directive-values": false, "register-usage-level": true,
+	"opt-level": true, "Ofast-compile": true, "fmad": true, "allow-expensive-optimizations": true, "optimize-float-atomics": false, "disable-optimizer-constants": false,
+	"def-load-cache": true, "def-store-cache": true, "force-load-cache": true, "force-store-cache": true, "dont-merge-basicblocks": false, "return-at-end": false,
+	"legacy-bar-warp-wide-behavior": false, "enable-func-clone-sc": true, "make-errors-visible-at-exit": false, "device-stack-protector": true, "sanitize": true, "sp-bounds-check": false,
+	"g-tensor-memory-access-check": false, "gno-tensor-memory-access-check": false, "gno-fabric-access-check": false, "compiler-annotations": false,
 }
 
 // decided are options that follow from the linked module or from the mode of ptxas, or that change no code, with
@@ -51,11 +54,24 @@ var longNames = map[string]string{
 
 // longName returns the name of an option such as "-O1" or "-maxrregcount=32".
 func longName(option string) string {
-	name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
+	name, _ := cutOption(option)
 	if long, ok := longNames[name]; ok {
 		return long
 	}
 	return name
+}
+
+// cutOption returns the name of an option without its dashes, and its value.
+func cutOption(option string) (name, value string) {
+	name, value, _ = strings.Cut(strings.TrimLeft(option, "-"), "=")
+	return name, value
+}
+
+// fits reports whether an option that chooses code has a value where it needs one, as in -O1, and only there.
+func fits(option string) bool {
+	name, value := cutOption(option)
+	attached := name[0] == 'O' && len(name) <= 2
+	return (value != "") == (codeOptions[longName(option)] && !attached)
 }
 
 // splitOptions splits a command line into options, each with its value after "=". The
@@ -76,13 +92,19 @@ func splitOptions(words []string) (list []string) {
 	return list
 }
 
-// recorded returns the options that the modules record, by module, and those that are
+// recorded returns the options that the modules record, by module, and warnings of those that are
 // not passed on.
-func (o Options) recorded() (all map[string]string, refused []string) {
+func (o Options) recorded() (all map[string]string, refused []*diag.Message) {
 	all = map[string]string{}
+	var log diag.Log
 	seen, given := map[string]bool{}, map[string]bool{}
 	for _, option := range splitOptions(o.Args) {
 		given[longName(option)] = true
+	}
+	warn := func(m link.Module, text string) {
+		if lazy.Add(&seen, text) {
+			log.Warn(diag.PtxasOptions, diag.InFile(m.Name, 0, 0), text)
+		}
 	}
 	for _, m := range o.Modules {
 		if m.PtxasOptions == "" {
@@ -92,18 +114,44 @@ func (o Options) recorded() (all map[string]string, refused []string) {
 		debug := slices.ContainsFunc(list, func(option string) bool { return longName(option) == "device-debug" })
 		list = slices.DeleteFunc(list, func(option string) bool {
 			name := longName(option)
-			if slices.Contains(codeOptions, name) {
+			switch _, code := codeOptions[name]; {
+			case code && !fits(option):
+				what := " has no value"
+				if strings.Contains(option, "=") {
+					what = " has a value too many"
+				}
+				warn(m, "damaged record of the options for ptxas: "+option+what+", so ptxas does not get it")
+			case code:
 				return given[name] || debug && slices.Contains(unmerged, name)
-			}
-			if !slices.Contains(decided, name) && !strings.HasPrefix(name, "warn") && !strings.HasPrefix(name, "suppress") && lazy.Add(&seen, option) {
-				refused = append(refused, option)
+			case !slices.Contains(decided, name) && !strings.HasPrefix(name, "warn") && !strings.HasPrefix(name, "suppress"):
+				warn(m, "ptxas does not get "+option+", which this file records")
 			}
 			return true
 		})
 		slices.Sort(list)
 		all[m.Name] = strings.Join(list, " ")
 	}
-	return all, refused
+	return all, log.Messages
+}
+
+// blame places a message of ptxas about a recorded option at the file that records it.
+func (t *teller) blame(m *diag.Message, u unit, text string) {
+	for _, option := range u.options {
+		name, value := cutOption(option)
+		about := findWord([]byte(text), name) >= 0 || findWord([]byte(text), longName(option)) >= 0 ||
+			value != "" && (strings.Contains(text, "'"+value+"': expected ") || strings.HasSuffix(text, "specified: "+value))
+		at := slices.IndexFunc(t.Modules, func(in link.Module) bool { return slices.Contains(strings.Fields(t.setting(in.Name)), option) })
+		if !about || at < 0 {
+			continue
+		}
+		m.Place = diag.InFile(t.Modules[at].Name, 0, 0)
+		if strings.HasPrefix(text, "Unknown option") {
+			m.WithHelp("this file records " + option + ", which " + t.Path + " does not know; name a newer ptxas with " + t.Spelling.With("--ptxas", "%s or ") + "$PTXAS")
+		} else {
+			m.WithHelp("this file records " + option + t.Spelling.With("-Xptxas", "; an option of that name in %s takes its place"))
+		}
+		return
+	}
 }
 
 // setting returns what is recorded for an input; "" if nothing is.
