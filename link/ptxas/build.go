@@ -206,7 +206,8 @@ func (b Build) checkEmpty(t *teller, cubin []byte, log *diag.Log) {
 		return
 	}
 	symbols, err := container.Cubin{Data: cubin}.AllSymbols()
-	if err != nil || slices.ContainsFunc(symbols, func(s container.CubinSymbol) bool { return s.Defined }) {
+	// A variable in none of the spaces of PTX is ptxas's own, such as in shared memory that 13.5 reserves.
+	if err != nil || slices.ContainsFunc(symbols, func(s container.CubinSymbol) bool { return s.Defined && (s.Function || s.Space != "") }) {
 		return
 	}
 	if p, err := t.program(); err == nil && p.Defines() {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -174,5 +176,48 @@ func TestMergedMessages(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"both", "only 0", "only 0", "only 1", "only 1"}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestEmptyCubin checks that a finished cubin of functions alone counts as empty, for every GPU and in every
+// mode, and that with a variable or a kernel it does not. ptxas 13.5 reserves shared memory in each cubin for sm_90 and later.
+func TestEmptyCubin(t *testing.T) {
+	for _, tools := range [][3]string{{"ptxas", "nvlink", "8.4"}, {"ptxas-new", "nvlink-new", "9.4"}} {
+		b := Build{Options: Options{Path: oracles.Require(t, tools[0])}, Nvlink: oracles.Require(t, tools[1])}
+		help, err := exec.Command(b.Path, "--help").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		gpus := regexp.MustCompile(`'sm_\w+'`).FindAllString(string(help), -1)
+		if len(gpus) < 10 {
+			t.Fatalf("%s knows %v", tools[0], gpus)
+		}
+		for _, gpu := range gpus {
+			gpu = strings.Trim(gpu, "'")
+			if testing.Short() && !slices.Contains([]string{"sm_80", "sm_90", "sm_100", "sm_120"}, gpu) {
+				continue
+			}
+			text := ".version " + tools[2] + "\n.target " + gpu + "\n.address_size 64\n.visible .func f() { ret; }\n.visible .func g() { ret; }\n"
+			for what, more := range map[string]string{
+				"":            "",
+				"a kernel":    ".visible .entry k() { ret; }\n",
+				"a variable":  ".visible .global .u32 v;\n",
+				"a constant":  ".visible .const .u32 v = 1;\n",
+				"a reference": ".visible .global .texref v;\n",
+			} {
+				for _, way := range []Build{{Mode: Whole}, {Mode: Separate, Parts: 1}, {Mode: Separate, Parts: 2}} {
+					linked, err := link.Link(t.Context(), link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(text + more)}}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					b.Mode, b.Parts = way.Mode, way.Parts
+					_, messages, err := b.AssembleAll(t.Context(), []Target{{Arch: gpu, Result: linked}})
+					empty := slices.ContainsFunc(messages, func(m *link.Message) bool { return m.ID == diag.EmptyCubin })
+					if err != nil || empty != (what == "") {
+						t.Errorf("%s for %s, mode %d, %d parts, with %s: %v, %v", tools[0], gpu, b.Mode, b.Parts, what, err, messages)
+					}
+				}
+			}
+		}
 	}
 }
