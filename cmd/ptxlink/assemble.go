@@ -25,6 +25,7 @@ import (
 func (j *linkJob) readAssembler() error {
 	opts := j.opts
 	j.assembler.Compile, j.assembler.Kernels = opts.Bool("compile-only"), j.options.Kernels
+	j.assembler.Budget = opts.Int64("ptxas-budget")
 	j.assembler.Jobs, j.assembler.Verbose = int(opts.Int64("ptxas-jobs")), opts.Bool("verbose")
 	if err := j.readUsage(); err != nil {
 		return err
@@ -83,7 +84,7 @@ func (j *linkJob) warnUnneeded() error {
 	if j.cubin() || j.apart {
 		return nil
 	}
-	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "resource-usage"}
+	names := []string{"prefer", "ptxas-budget", "Xptxas", "ptxas-mode", "partition", "fatbinary", "resource-usage"}
 	if !j.lowered {
 		names = append(names, "ptxas", "nvlink", "nvvm")
 	}

@@ -14,7 +14,7 @@ var checkCommand = subcommand{
 			&cli.BoolFlag{Name: "atomics", Category: checks, Usage: "also check atomic operations against the mappings of C++"},
 			&cli.BoolFlag{Name: "assemble", Category: checks, Usage: "also assemble the result, as for a cubin"},
 		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "no-threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "kernels-used", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "warn-unresolved-symbols", "error-unresolved-symbols", "ptx-version", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
-			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "prefer", "nvlink", "nvvm", "clang", "cache", "cache-dir", "cache-size",
+			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "ptxas-budget", "prefer", "nvlink", "nvvm", "clang", "cache", "cache-dir", "cache-size",
 			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
 	run: links((*linkJob).check),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -92,6 +93,7 @@ func newFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 		&cli.GenericFlag{Name: "ptxas-mode", Category: assembler, Value: oneOf("auto whole separate"), Usage: "`MODE`: auto (default), whole, or separate, which needs nvlink"},
 		&cli.GenericFlag{Name: "prefer", Category: assembler, Value: oneOf("ptx cubin"), Usage: "`FORM` of inputs with both: ptx or cubin (default: cubin in archives, and in place of separate functions)"},
+		budgetFlag(0),
 		&cli.StringFlag{Name: "partition", Category: assembler, Usage: "assemble at most `N` parts in parallel, or auto; implies separate"},
 		&cli.StringFlag{Name: "emit-parts", Category: assembler, Usage: "write the parts as PTX to `PATTERN`, such as dir/part%d.ptx"},
 		&cli.Int64Flag{Name: "ptxas-jobs", Category: assembler, Usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
@@ -124,6 +126,13 @@ func newFlags() []cli.Flag {
 		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 	}
 	return append(table, ignored()...)
+}
+
+// budgetFlag returns the option for the time of ptxas, with its default.
+func budgetFlag(seconds int64) cli.Flag {
+	return &cli.Int64Flag{Name: "ptxas-budget", Category: "ptxas", Value: seconds,
+		Usage: fmt.Sprintf("link own cubins of inputs if ptxas would take over `SECONDS`; 0: no limit (default: %d)\n", seconds) +
+			"It applies to inputs with PTX and a cubin made of it. A second is 20000 estimated instructions, so that the output does not depend on the machine."}
 }
 
 const ignoredCategory = "Ignored"

@@ -63,7 +63,7 @@ func nvlinkFlags() []cli.Flag {
 
 // unknownToNvlink returns the options of linking that NVIDIA's nvlink does not have.
 func unknownToNvlink() []cli.Flag {
-	return besides(nvlinkFlags(), "ptx-version", "whole-archive", "no-whole-archive", "push-state", "pop-state")
+	return append(besides(nvlinkFlags(), "ptxas-budget", "ptx-version", "whole-archive", "no-whole-archive", "push-state", "pop-state"), budgetFlag(5))
 }
 
 // besides returns the options of linking that the place of another linker has beside its own, without those that

@@ -43,6 +43,7 @@ var fields = map[string]string{
 	"--nvlink":           "Build.Nvlink",
 	"--ptx-version":      "Options.Version",
 	"--ptxas":            "Options.Path",
+	"--ptxas-budget":     "Build.Budget",
 	"--ptxas-mode":       "Build.Mode",
 	"--require-defined":  "Options.RequireDefined",
 	"--trace-symbol":     "Options.TraceSymbols",

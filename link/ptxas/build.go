@@ -43,6 +43,9 @@ type Build struct {
 	Jobs int
 	// Nvlink is the path of nvlink, as returned by FindNvlink; empty if there is none.
 	Nvlink string
+	// Budget is how many seconds of ptxas a program may need whose inputs have cubins that may take its place
+	// (Target.Own); 0 means no limit. A second is a number of instructions, so that the cubin does not depend on the machine.
+	Budget int64
 	// Kernels are names of kernels: nvlink keeps those whose name contains one, and what they use.
 	// Empty keeps all. It applies only with Cubins.
 	Kernels []string
@@ -216,10 +219,12 @@ func (b Build) checkEmpty(t *teller, cubin []byte, log *diag.Log) {
 	}
 }
 
-func (b Build) note(log *diag.Log, text string) {
-	if b.Verbose {
-		log.Note(diag.Place{}, text)
+// note adds a note with Verbose, and returns it.
+func (b Build) note(log *diag.Log, text string) *diag.Message {
+	if !b.Verbose {
+		log = &diag.Log{}
 	}
+	return log.Note(diag.Place{}, text)
 }
 
 // whole assembles the module in one run.

@@ -30,8 +30,12 @@ import (
 //
 // Separate functions are not assembled if the inputs have them: the cubins that ptxas -c made of
 // the same PTX (Target.Own). The same holds if cubins among the inputs require separate functions,
-// for modules with DWARF, which ptxas does not optimise, and where kernels call no functions: the whole
-// program is no faster then (docs/gpu.md).
+// for modules with DWARF, which ptxas does not optimise, where kernels call no functions, since the whole
+// program is no faster then (docs/gpu.md), and if ptxas would need more than Build.Budget.
+
+// perSecond is the number of instructions that counts as a second of ptxas. The estimate has to be the same on every
+// machine, as the code depends on it; real programs take 0.4 to 2.5 times as long (docs/ptxas.md).
+const perSecond = 20000
 
 // Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
 // cloneSmall instructions more. Its time is proportional to what it assembles
@@ -40,10 +44,10 @@ import (
 const cloneLimit, cloneSmall = 1.25, 500
 
 // Nor is it chosen for a program that two runs of ptxas -c at a time, one for each input,
-// assemble longWait instructions sooner, which is about 1 s. Below that, whole mode is
+// assemble longWait instructions sooner. Below that, whole mode is
 // better in all real programs of docs/ptxas.md: it takes less time of the CPU, and its
 // kernels need fewer registers. A start of ptxas counts as ptxasStart instructions.
-const longWait, ptxasStart = 20000, 400
+const longWait, ptxasStart = perSecond, 400
 
 // tryLimit instructions with calls through pointers take ptxas about 0.5 s, callLimit
 // without such calls 0.15 s.
@@ -68,7 +72,7 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	}
 	w := b.way(t)
 	if w.own != "" {
-		if cubin, done, err := b.linkOwn(ctx, t, w.own, log); done {
+		if cubin, done, err := b.linkOwn(ctx, t, w, log); done {
 			return cubin, err
 		}
 	}
@@ -86,6 +90,7 @@ type way struct {
 	separate bool
 	why      string // empty if there is no choice, or none yet
 	own      string // why the cubins of the inputs are linked instead, if there are any; empty if they are not
+	help     string // how to assemble after all, if the Budget is why
 }
 
 // way returns the way to the cubin.
@@ -102,8 +107,9 @@ func (b Build) way(t *teller) way {
 	case b.Mode == Separate:
 		return way{assemble: b.separate}
 	}
-	w := b.prefer(t, p)
-	switch {
+	e := p.Cloning(16)
+	w := b.prefer(t, p, e)
+	switch seconds := (e.Cloned + perSecond - 1) / perSecond; {
 	case b.Nvlink == "" || p.AddressSize == 32:
 		w.own = ""
 		if w.separate {
@@ -111,8 +117,11 @@ func (b Build) way(t *teller) way {
 		}
 	case t.Debug && !maxnreg(t):
 		w.own = "ptxas does not optimise code for a debugger"
-	case w.separate:
+	case w.separate && w.why != "":
 		w.own = strings.TrimPrefix(w.why, "separate functions: ")
+	case w.own == "" && b.Budget > 0 && seconds > b.Budget:
+		w.own = fmt.Sprintf("ptxas would take about %d s or more for the whole program, and its budget is %d s", seconds, b.Budget)
+		w.help = diag.Join(b.Spelling.With("--prefer=ptx", b.Spelling.With("-O", "%s or ")+"%s assembles it"), b.Spelling.With(fmt.Sprintf("--ptxas-budget=%d", seconds), "%s allows it"))
 	}
 	return w
 }
@@ -121,8 +130,7 @@ func (b Build) way(t *teller) way {
 func maxnreg(t *teller) bool { return bytes.Contains(t.linked.Text, []byte("setmaxnreg")) }
 
 // prefer returns the way that the automatic choice takes if there is an nvlink.
-func (b Build) prefer(t *teller, p *partition.Program) way {
-	e := p.Cloning(16)
+func (b Build) prefer(t *teller, p *partition.Program, e partition.Estimate) way {
 	switch {
 	case maxnreg(t):
 		return way{assemble: b.whole, why: "whole program: ptxas ignores setmaxnreg in separate functions"}
@@ -146,7 +154,7 @@ func (b Build) prefer(t *teller, p *partition.Program) way {
 
 // linkOwn links the cubins that the inputs have of separate functions. done is false if an input has none,
 // or nvlink refuses them: the module is then assembled, and the messages are about that.
-func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log) (cubin []byte, done bool, err error) {
+func (b Build) linkOwn(ctx context.Context, t *teller, w way, log *diag.Log) (cubin []byte, done bool, err error) {
 	if b.own == nil || len(t.refused) > 0 {
 		return nil, false, nil
 	}
@@ -156,10 +164,11 @@ func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log
 		return nil, false, nil
 	}
 	given := t.Cubins
-	t.way = "separate functions, as cubins of the inputs: " + why
+	t.way = "separate functions, as cubins of the inputs: " + w.own
+	b.Verbose = b.Verbose || w.help != ""
 	b.Cubins, t.Cubins, b.Kernels = own.Cubins, own.Cubins, own.Kernels
 	if b.Command != nil {
-		b.note(log, t.way)
+		b.note(log, t.way).WithHelp(w.help)
 		b.commands(t, nil)
 		return nil, true, nil
 	}
@@ -172,7 +181,7 @@ func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log
 		t.Cubins, t.way = given, ""
 		return nil, false, nil
 	}
-	b.note(log, t.way)
+	b.note(log, t.way).WithHelp(w.help)
 	log.Append(&said)
 	b.saveCubins()
 	return cubin, true, err
@@ -226,9 +235,10 @@ func (t *trial) failed() bool { return t.err != nil && !errors.Is(t.err, ErrReje
 // better assembles the whole program and the separate functions at the same time, and
 // returns the better cubin. If one way is refused, it takes the other; if one fails, the link does.
 func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
+	beside := way{own: "tried beside the whole program"}
 	if b.Command != nil {
 		b.whole(ctx, t, log)
-		if _, done, err := b.linkOwn(ctx, t, "tried beside the whole program", log); done {
+		if _, done, err := b.linkOwn(ctx, t, beside, log); done {
 			return nil, err
 		}
 		return b.separate(ctx, t, log)
@@ -244,7 +254,7 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 		b.Parts = 1 // each part has its own copy of what ptxas adds, such as divisions
 		wait.Go(func() {
 			if try == separate {
-				if try.cubin, try.own, try.err = b.linkOwn(ctx, try.teller, "tried beside the whole program", try.log); !try.own {
+				if try.cubin, try.own, try.err = b.linkOwn(ctx, try.teller, beside, try.log); !try.own {
 					try.cubin, try.err = b.separate(ctx, try.teller, try.log)
 				}
 				return
