@@ -13,6 +13,7 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/container"
 )
 
 // readArchs reads --arch. Each cubin of a fatbin is the link for its GPU, because the
@@ -109,7 +110,33 @@ func (j *linkJob) link() (*dlink.Linked, error) {
 		return linked, j.refused(err)
 	}
 	j.passes = append(j.passes, linked.Passes...)
+	if j.options.Optimize.Enabled() {
+		j.noteMachineCode(linked.Cubins)
+	}
 	return linked, j.findNvlinkFor(linked.Cubins)
+}
+
+// noteMachineCode says which objects -O does not change, because they have no PTX for the GPU. Libraries of
+// NVIDIA have none.
+func (j *linkJob) noteMachineCode(cubins []container.Cubin) {
+	var names []string
+	for _, c := range cubins {
+		if file, _, member := strings.Cut(c.Name, ".a("); !member && !strings.HasSuffix(file, ".cubin") {
+			names = append(names, strings.TrimSuffix(file, ":"+j.options.Arch))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	text := names[0] + " has"
+	if n := len(names) - 1; n > 0 {
+		text = fmt.Sprintf("%s and %d more objects have", names[0], n)
+	}
+	number := strings.TrimPrefix(j.options.Arch, "sm_")
+	var log diag.Log
+	log.Note(diag.Place{}, text+" machine code for "+j.options.Arch+" and no PTX, which optimisation does not change").
+		WithHelp("compile for compute_" + number + " too: nvcc -arch=" + j.options.Arch + ", or CMAKE_CUDA_ARCHITECTURES=" + number + " without -real")
+	j.report.write(log.Messages)
 }
 
 // linkWith links with the libraries that serve keeps, if the request names some.
