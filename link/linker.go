@@ -49,7 +49,7 @@ func (l *Linker) Link(ctx context.Context, o Options) (*Result, error) {
 	case o.Arch == "":
 		o.Arch = l.arch
 	case o.Arch != l.arch:
-		return nil, fmt.Errorf("the link is for %s, and the libraries of the Linker were read for %q", o.Arch, l.arch)
+		return nil, diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("the link is for %s, and its libraries were read for %q", o.Arch, l.arch))
 	}
 	o.Inputs = slices.Concat(o.Inputs, l.libraries)
 	return Link(ctx, o)

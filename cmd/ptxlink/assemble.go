@@ -258,7 +258,7 @@ func (j *linkJob) writeSaved() error {
 	if j.saved = nil; len(saved) == 0 || j.opts.Err() != nil {
 		return nil
 	}
-	return j.write(j.paths, saved...)
+	return j.writeFirst(j.paths, saved...)
 }
 
 // commandLine quotes a command for a shell.

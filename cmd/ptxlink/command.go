@@ -136,6 +136,10 @@ func (c *command) checkFile(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
+	if o := c.memory.output(path); o != nil {
+		o.named = true
+		return nil
+	}
 	return outfile.Check(path, c.paths, c.read)
 }
 

@@ -27,7 +27,6 @@ func TestInterrupt(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&many, ".visible .global .u32 v%d;\n", i)
 	}
-	small := ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 	files := map[string]string{
 		"a.ptx":  small,
 		"m.ptx":  many.String(),
@@ -152,7 +151,6 @@ var smallestCubin = `\177ELF\2\1\1\63\7` + strings.Repeat(`\0`, 7) + `\2\0\276\0
 // it ignores signals and is behind a script: ptxas, a compiler that is asked for its version, or
 // the program of a cache.
 func TestInterruptKillsPrograms(t *testing.T) {
-	small := ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 	const hang = "trap '' TERM INT HUP\nsh -c 'sleep 60; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n"
 	bitcode, err := os.ReadFile("../../testdata/forms/bitcode/f.bc")
 	if err != nil {

@@ -161,7 +161,7 @@ func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
 	if err := page.Write(&b); err != nil {
 		return err
 	}
-	if err := j.write(j.paths, j.toFile(j.beside["report"], b.Bytes())); err != nil {
+	if err := j.writeFirst(j.paths, j.toFile(j.beside["report"], b.Bytes())); err != nil {
 		j.finish(err)
 	}
 	return failed

@@ -56,6 +56,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // run runs the command that arguments name, and returns its exit code.
 func (c *command) run(ctx context.Context, args []string) (code int) {
+	return c.guard(ctx, func(ctx context.Context) error {
+		sub, args := findSubcommand(args)
+		return cmp.Or(sub.start(ctx, c, args), c.memory.unnamed())
+	})
+}
+
+// guard does some work, and returns the exit code. It reports an error, and a panic as a bug.
+func (c *command) guard(ctx context.Context, work func(context.Context) error) (code int) {
 	ctx, c.read = infile.Record(infile.Apart(ctx))
 	defer c.report.close()
 	defer func() {
@@ -71,8 +79,7 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 	debug.SetPanicOnFault(true)
 	c.report.w, c.report.hint, c.report.keep = c.stderr, isTerminal(c.stderr), c.memory != nil
 	c.report.style.Color = useColor("auto", c.stderr)
-	sub, args := findSubcommand(args)
-	err := sub.start(ctx, c, args)
+	err := work(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // of what went wrong then, the signal is the cause
 	}

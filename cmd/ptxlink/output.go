@@ -86,8 +86,17 @@ func checkOutputName(path, format string) error {
 // as ptxlink nm a.ptx | head. ptxlink first removes its temporary files.
 const exitPipe = 128 + 13
 
-// write writes all files or none. All commands use it.
+// write writes all files or none. All commands use it, for the last files that they write.
 func (c *command) write(inputs []string, files ...outfile.File) error {
+	c.memory.redirect(files)
+	if err := c.memory.unnamed(); err != nil {
+		return err
+	}
+	return c.writeFirst(inputs, files...)
+}
+
+// writeFirst writes files like write, and the command may write more.
+func (c *command) writeFirst(inputs []string, files ...outfile.File) error {
 	c.memory.redirect(files)
 	err := outfile.Write(inputs, c.read, files...)
 	if errors.Is(err, outfile.ErrStdoutUnread) {

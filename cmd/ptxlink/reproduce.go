@@ -70,7 +70,7 @@ func (j *linkJob) reproduce() error {
 		r.files = append(r.files, link.Input{Name: insideDir(script), Path: script})
 	}
 	r.files = slices.Insert(r.files, 0, link.Input{Name: "response.txt", Text: responseFile(words, runtime.GOOS)}, link.Input{Name: "version.txt", Text: []byte(version() + "\n")})
-	return j.write(j.paths, outfile.File{Path: file, From: r})
+	return j.writeFirst(j.paths, outfile.File{Path: file, From: r})
 }
 
 // reproduced returns an argument as the response file has it, or "" if it is left out.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -9,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 var serveCommand = subcommand{
@@ -29,7 +31,7 @@ var serveCommand = subcommand{
 			return usageError("serve takes no arguments", "ptxlink --help shows the usage")
 		}
 		collectAt(200) // what a request allocates does not live to the end of the process
-		return (&server{out: c.stdout}).serve(opts.Context, c.stdin)
+		return (&server{out: c.stdout, broken: make(chan struct{})}).serve(opts.Context, c.stdin)
 	},
 }
 
@@ -37,37 +39,21 @@ var serveCommand = subcommand{
 // notice, but not with a new field of an answer.
 const protocol = 1
 
-const (
-	maxHeader  = 16 << 20 // bytes
-	maxRunning = 64       // requests that are read before others are answered
-)
+const maxRunning = 64 // requests that are read before others are answered
 
 // memory is what a command reads and writes in place of files.
 type memory struct {
 	files     map[string][]byte
-	outputs   map[string]*bytes.Buffer
+	outputs   map[string]*output
 	libraries *link.Linker // or nil
 	linked    *link.Result
 }
 
-// request is the header of a request. The bytes of Files follow it.
-type request struct {
-	ID      int64     `json:"id"`
-	Args    []string  `json:"args"`
-	Files   []content `json:"files"`
-	Outputs []string  `json:"outputs"`   // files that go into the answer
-	Lines   bool      `json:"lines"`     // asks for answer.Lines
-	Library string    `json:"libraries"` // a name that Keep gave
-	Keep    string    `json:"keep"`      // keep Files as libraries under this name
-	Arch    string    `json:"arch"`      // of Keep
-	Drop    string    `json:"drop"`      // forget the libraries with this name
-	Cancel  int64     `json:"cancel"`    // the request to end
-}
-
-// content is a file whose bytes follow the header.
-type content struct {
-	Name string `json:"name"`
-	Size int64  `json:"size"`
+// output is an output that stays in memory.
+type output struct {
+	bytes.Buffer
+	named   bool // by an option
+	written bool
 }
 
 // answer is the header of an answer. The bytes of Stdout, Stderr and Files follow it.
@@ -87,13 +73,14 @@ type answer struct {
 type server struct {
 	mu        sync.Mutex // of out and failed
 	out       io.Writer
-	failed    error    // of out
-	libraries sync.Map // the *link.Linker of each name
-	running   sync.Map // the context.CancelFunc of each ID
+	failed    error         // of out
+	broken    chan struct{} // closed once failed is set
+	libraries sync.Map      // the *link.Linker of each name
+	running   sync.Map      // the context.CancelFunc of each ID
 }
 
-// serve answers requests until in ends. It then cancels those that run, as nobody reads their
-// answers.
+// serve answers requests until in ends, or an answer cannot be written. It then cancels those that
+// run, as nobody reads their answers.
 func (s *server) serve(ctx context.Context, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -110,86 +97,96 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 		Protocol int    `json:"protocol"`
 		Version  string `json:"version"`
 	}{protocol, version()})
-	if err := s.write(hello); err != nil {
-		return err
-	}
+	s.write(hello)
 	slots, threads := make(chan struct{}, maxRunning), make(chan struct{}, max(4, runtime.GOMAXPROCS(0)))
-	reader := bufio.NewReaderSize(in, 1<<16)
+	frames := make(chan frame)
+	go readRequests(ctx, in, frames) // it may wait for in when an answer cannot be written
 	for {
-		r, files, err := readRequest(reader)
+		var f frame
+		select {
+		case f = <-frames:
+		case <-s.broken:
+			return s.failed
+		}
 		switch {
-		case err == io.EOF || errors.Is(err, syscall.ECONNRESET): // of a socket whose client died
+		case f.err == io.EOF || errors.Is(f.err, syscall.ECONNRESET): // of a socket whose client died
 			return nil
-		case err != nil:
-			s.answer(&answer{Code: exitUsage, Error: err.Error()})
-			return &exitError{exitUsage, fmt.Errorf("standard input is not a request of ptxlink serve: %w", err)}
-		case r.Cancel != 0:
-			if stop, ok := s.running.Load(r.Cancel); ok {
+		case f.err != nil:
+			code, what := exitIO, "cannot read standard input"
+			if _, ok := errors.AsType[brokenFrame](f.err); ok {
+				code, what = exitUsage, "standard input is not a request of ptxlink serve"
+			}
+			s.answer(&answer{Code: code, Error: f.err.Error()})
+			return &exitError{code, fmt.Errorf("%s: %w", what, outfile.Reason(f.err))}
+		case f.refused != nil:
+			s.answer(&answer{ID: f.id, Code: exitUsage, Error: f.refused.Error()})
+			continue
+		case f.cancel != 0:
+			if stop, ok := s.running.Load(f.cancel); ok {
 				stop.(context.CancelFunc)()
 			}
 			continue
 		}
-		slots <- struct{}{}
+		select {
+		case slots <- struct{}{}:
+		case <-s.broken:
+			return s.failed
+		}
 		ctx, stop := context.WithCancel(ctx)
-		if _, running := s.running.LoadOrStore(r.ID, stop); running {
+		if _, running := s.running.LoadOrStore(f.id, stop); running {
 			stop()
 			<-slots
-			s.answer(&answer{ID: r.ID, Code: exitUsage, Error: fmt.Sprintf("a request with the id %d is running", r.ID)})
+			s.answer(&answer{ID: f.id, Code: exitUsage, Error: fmt.Sprintf("a request with the id %d is running", f.id)})
 			continue
 		}
 		group.Go(func() {
-			threads <- struct{}{}
-			a := s.run(ctx, r, files)
-			<-threads
-			s.running.Delete(r.ID)
+			turn := threads
+			select {
+			case turn <- struct{}{}:
+			case <-ctx.Done(): // run returns at once
+				turn = nil
+			}
+			a := s.run(ctx, f.request)
+			if turn != nil {
+				<-turn
+			}
+			s.running.Delete(f.id)
 			stop()
 			<-slots
-			if s.answer(a) != nil {
-				cancel()
-			}
+			s.answer(a)
 		})
 	}
 }
 
 // run does what a request asks for.
-func (s *server) run(ctx context.Context, r *request, files map[string][]byte) *answer {
-	a := &answer{ID: r.ID}
-	refuse := func(format string, args ...any) *answer {
-		a.Code, a.Error = exitUsage, fmt.Sprintf(format, args...)
+func (s *server) run(ctx context.Context, r *request) *answer {
+	a := &answer{ID: r.id}
+	if r.drop != "" {
+		s.libraries.Delete(r.drop)
 		return a
 	}
-	switch {
-	case r.Keep != "":
-		var inputs []link.Input
-		for _, f := range r.Files {
-			inputs = append(inputs, link.Input{Name: f.Name, Text: files[f.Name]})
-		}
-		linker, err := link.NewLinker(ctx, r.Arch, inputs...)
-		if err != nil {
-			return refuse("%v", err)
-		}
-		s.libraries.Store(r.Keep, linker)
-		return a
-	case r.Drop != "":
-		s.libraries.Delete(r.Drop)
-		return a
-	case len(r.Args) > 0 && r.Args[0] == "serve":
-		return refuse("serve cannot run itself")
+	m := &memory{files: map[string][]byte{}, outputs: map[string]*output{}}
+	for _, f := range r.files {
+		m.files[f.Name] = f.data
 	}
-	m := &memory{files: files, outputs: map[string]*bytes.Buffer{}}
-	for _, name := range r.Outputs {
-		m.outputs[name] = &bytes.Buffer{}
+	for _, name := range r.outputs {
+		m.outputs[name] = &output{}
 	}
-	if r.Library != "" {
-		kept, ok := s.libraries.Load(r.Library)
+	if r.libraries != "" {
+		kept, ok := s.libraries.Load(r.libraries)
 		if !ok {
-			return refuse("no libraries are kept as %s", r.Library)
+			a.Code, a.Error = exitUsage, "no libraries are kept as "+r.libraries
+			return a
 		}
 		m.libraries = kept.(*link.Linker)
 	}
 	var stdout, stderr bytes.Buffer
 	c := &command{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, memory: m}
-	a.Code = c.run(ctx, r.Args)
+	if r.keep == "" {
+		a.Code = c.run(ctx, r.args)
+	} else {
+		a.Code = c.guard(ctx, func(ctx context.Context) error { return s.keep(ctx, c, r) })
+	}
 	var list bytes.Buffer
 	style := c.report.style
 	style.Format = "json"
@@ -198,80 +195,59 @@ func (s *server) run(ctx context.Context, r *request, files map[string][]byte) *
 		a.Messages = append(a.Messages, json.RawMessage(bytes.TrimSpace(line)))
 	}
 	a.Stdout, a.Stderr, a.body = stdout.Len(), stderr.Len(), [][]byte{stdout.Bytes(), stderr.Bytes()}
-	for _, name := range r.Outputs {
-		if b := m.outputs[name]; a.Code == exitOK && b.Len() > 0 {
-			a.Files = append(a.Files, content{name, int64(b.Len())})
-			a.body = append(a.body, b.Bytes())
+	for _, name := range r.outputs {
+		if o := m.outputs[name]; a.Code == exitOK && o.written {
+			a.Files = append(a.Files, content{Name: name, Size: int64(o.Len())})
+			a.body = append(a.body, o.Bytes())
 		}
 	}
-	if r.Lines && a.Code == exitOK && m.linked != nil {
+	if r.lines && a.Code == exitOK && m.linked != nil {
 		a.Modules, a.Lines = m.linked.Origins()
 	}
 	return a
 }
 
+// keep reads the files of a request as libraries.
+func (s *server) keep(ctx context.Context, c *command, r *request) error {
+	var inputs []link.Input
+	for _, f := range r.files {
+		inputs = append(inputs, link.Input{Name: f.Name, Text: f.data})
+	}
+	if err := link.CheckArch(r.arch, diag.Spelling{Options: func(string) (string, bool) { return "arch", true }}); err != nil {
+		return err
+	}
+	linker, err := link.NewLinker(ctx, r.arch, inputs...)
+	if err != nil {
+		return c.refused(err)
+	}
+	s.libraries.Store(r.keep, linker)
+	return nil
+}
+
 // answer writes an answer.
-func (s *server) answer(a *answer) error {
+func (s *server) answer(a *answer) {
 	header, err := json.Marshal(a)
 	if err != nil {
 		panic(err)
 	}
-	return s.write(header, a.body...)
+	s.write(header, a.body...)
 }
 
-// write writes a header and the bytes behind it. Once a write has failed, all do.
-func (s *server) write(header []byte, body ...[]byte) error {
+// write writes a header and the bytes after it. After a write has failed, it writes nothing.
+func (s *server) write(header []byte, body ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.failed != nil {
+		return
+	}
 	frame := append(binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header...)
 	for _, part := range append([][]byte{frame}, body...) {
-		if s.failed == nil && len(part) > 0 {
-			_, s.failed = s.out.Write(part)
+		if _, err := s.out.Write(part); err != nil {
+			s.failed = outfile.CannotWrite("standard output", err)
+			close(s.broken)
+			return
 		}
 	}
-	return s.failed
-}
-
-// readRequest reads a header and the files behind it. The error is io.EOF if there is no
-// further request.
-func readRequest(in *bufio.Reader) (*request, map[string][]byte, error) {
-	var size [4]byte
-	if _, err := io.ReadFull(in, size[:]); err != nil {
-		return nil, nil, err // io.EOF between requests
-	}
-	n := binary.LittleEndian.Uint32(size[:])
-	if n > maxHeader {
-		return nil, nil, fmt.Errorf("a header of %d bytes; at most %d are allowed", n, maxHeader)
-	}
-	header, err := readBytes(in, int64(n))
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &request{}
-	d := json.NewDecoder(bytes.NewReader(header))
-	d.DisallowUnknownFields()
-	if err := d.Decode(r); err != nil {
-		return nil, nil, fmt.Errorf("the header: %w", err)
-	}
-	files := map[string][]byte{}
-	for _, f := range r.Files {
-		if _, twice := files[f.Name]; twice || f.Size < 0 {
-			return nil, nil, fmt.Errorf("the file %q has a negative size or is sent twice", f.Name)
-		}
-		if files[f.Name], err = readBytes(in, f.Size); err != nil {
-			return nil, nil, err
-		}
-	}
-	return r, files, nil
-}
-
-// readBytes reads n bytes. It allocates memory for them as they come, because n may be wrong.
-func readBytes(in io.Reader, n int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(in, n))
-	if err == nil && int64(len(data)) < n {
-		err = io.ErrUnexpectedEOF
-	}
-	return data, err
 }
 
 // input returns the input of a link that is in memory under a name.
@@ -283,14 +259,33 @@ func (m *memory) input(in input) (link.Input, bool) {
 	return link.Input{Name: in.name, Text: text, WholeArchive: in.whole}, ok
 }
 
+// output returns the output with a name that stays in memory, or nil.
+func (m *memory) output(name string) *output {
+	if m == nil {
+		return nil
+	}
+	return m.outputs[filepath.ToSlash(name)]
+}
+
 // redirect makes outputs that are kept in memory go there.
 func (m *memory) redirect(files []outfile.File) {
-	if m == nil {
-		return
-	}
 	for i, f := range files {
-		if b := m.outputs[filepath.ToSlash(f.Path)]; b != nil && f.To == nil {
-			files[i].To = b
+		if o := m.output(f.Path); o != nil && f.To == nil {
+			o.named, o.written = true, true
+			files[i].To = o
 		}
 	}
+}
+
+// unnamed returns an error if no option names one of the outputs that stay in memory.
+func (m *memory) unnamed() error {
+	if m == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.outputs)) {
+		if !m.outputs[name].named {
+			return usageError("no option writes the output "+name, "")
+		}
+	}
+	return nil
 }

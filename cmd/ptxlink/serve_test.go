@@ -45,10 +45,9 @@ func serve(t testing.TB) *client {
 
 func (c *client) send(header map[string]any, bodies ...string) {
 	text, _ := json.Marshal(header)
-	frame := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.in.Write(append(frame, strings.Join(bodies, "")...))
+	c.in.Write([]byte(framed(string(text)) + strings.Join(bodies, "")))
 }
 
 func (c *client) header() map[string]any {
@@ -195,30 +194,152 @@ func TestServeCancel(t *testing.T) {
 	}
 }
 
-// TestServeRefuses sends what is no request.
+const small = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+
+// TestServeRefuses sends requests that are wrong. Each is answered, and the next one runs.
 func TestServeRefuses(t *testing.T) {
-	frame := func(header string) string {
-		return string(binary.LittleEndian.AppendUint32(nil, uint32(len(header)))) + header
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("main.ptx", []byte(small), 0o666); err != nil {
+		t.Fatal(err)
 	}
+	const kinds = "a request has one of the fields args, keep, drop and cancel"
+	c := serve(t)
+	for sent, want := range map[string]string{
+		`{"id":1,"argv":[]}`:                                           `unknown field "argv"`,
+		`{"id":1,"ID":2}`:                                              `unknown field "ID"`,
+		`{"id":1,"args":"main.ptx"}`:                                   `the field "args" must be a list of strings`,
+		`{"id":1,"args":["main.ptx",8]}`:                               `the field "args" must be a list of strings`,
+		`{"id":1,"args":["main.ptx",null]}`:                            `the field "args" must be a list of strings`,
+		`{"id":1,"args":null}`:                                         `the field "args" must be a list of strings`,
+		`{"id":1,"outputs":{}}`:                                        `the field "outputs" must be a list of strings`,
+		`{"id":1,"lines":1}`:                                           `the field "lines" must be true or false`,
+		`{"id":1,"libraries":[]}`:                                      `the field "libraries" must be a string`,
+		`{"id":1,"keep":7}`:                                            `the field "keep" must be a string`,
+		`{"id":1,"keep":"x","arch":80}`:                                `the field "arch" must be a string`,
+		`{"id":1,"drop":true}`:                                         `the field "drop" must be a string`,
+		`{"id":1,"cancel":"1"}`:                                        `the field "cancel" must be a whole number from -2^63 to 2^63 - 1`,
+		`{"id":1,"cancel":1.5}`:                                        `the field "cancel" must be a whole number from -2^63 to 2^63 - 1`,
+		`{"id":1,"files":"a"}`:                                         `the field "files" must be a list of objects`,
+		`{"id":1,"files":["a",{"name":"a","size":3}]}` + "\nabc":       `the field "files" must be a list of objects`,
+		`{"id":1,"files":[{"name":[],"size":3}]}` + "\nabc":            `the field "name" of a file must be a string`,
+		`{"id":1,"files":[{"name":"a","size":"3"}]}`:                   `the field "size" of a file must be a whole number from 0 to 2^63 - 1`,
+		`{"id":1,"files":[{"name":"a","size":-1}]}`:                    `the field "size" of a file must be a whole number from 0 to 2^63 - 1`,
+		`{"id":1,"files":[{"name":"a","size":9223372036854775808}]}`:   `the field "size" of a file must be a whole number from 0 to 2^63 - 1`,
+		`{"id":1,"files":[{"name":"a","size":3,"data":""}]}` + "\nabc": `unknown field "data" of a file`,
+		`{"id":1,"args":["nm"],"keep":"x"}`:                            kinds,
+		`{"id":1,"args":["nm"],"drop":"x"}`:                            kinds,
+		`{"id":1,"args":["nm"],"cancel":1}`:                            kinds,
+		`{"id":1,"args":["nm"],"arch":"sm_80"}`:                        "the field arch goes with keep; other requests have --arch in args",
+		`{"id":1,"args":["main.ptx"],"libraries":"x"}`:                 "no libraries are kept as x",
+		`{"id":1,"args":["serve"]}`:                                    "serve cannot run itself",
+		`{"id":1,"args":["main.ptx"],"id":"1"}`:                        `the field "id" must be a whole number from -2^63 to 2^63 - 1`,
+	} {
+		header, body, _ := strings.Cut(sent, "\n")
+		c.in.Write([]byte(framed(header) + body))
+		a, _ := c.answer()
+		if id := strings.Contains(header, `"id":"1"`); a["error"] != want || a["code"] != 2.0 || (a["id"] != 1.0) != id {
+			t.Errorf("%s: %v, want %q", header, a, want)
+		}
+	}
+	// These get as far as the command.
+	c.send(map[string]any{"id": 1, "keep": "kept", "arch": "sm_80"})
+	c.answer()
+	for sent, want := range map[string]string{
+		`{"id":1,"args":["main.ptx","-o","a.ptx"],"outputs":["b.ptx"]}`:             "ptxlink: error: no option writes the output b.ptx\n",
+		`{"id":1,"args":["main.ptx","--Map=m","-o","a.ptx"],"outputs":["m","-"]}`:   "ptxlink: error: no option writes the output -\n",
+		`{"id":1,"args":["nm","main.ptx"],"outputs":["b.ptx"]}`:                     "ptxlink: error: no option writes the output b.ptx\n",
+		`{"id":1,"args":["ar","b.a","main.ptx"],"outputs":["c.a"]}`:                 "ptxlink: error: no option writes the output c.a\n",
+		`{"id":1,"keep":"x","arch":"compute"}`:                                      "ptxlink: error: \"compute\" is not the name of a GPU\nhelp: arch wants a name",
+		`{"id":1,"keep":"x","files":[{"name":"a.a","size":9}]}` + "\n!<arch>\nx":    "a.a: error: ",
+		`{"id":1,"args":["main.ptx","--arch=sm_90"],"libraries":"kept"}`:            "ptxlink: error: the link is for sm_90, and its libraries were read for \"sm_80\"",
+		`{"id":1,"args":["a.ptx"],"files":[{"name":"a.ptx","size":5}]}` + "\n.func": "a.ptx:1:1: error: ",
+	} {
+		header, body, _ := strings.Cut(sent, "\n")
+		c.in.Write([]byte(framed(header) + body))
+		if a, parts := c.answer(); a["id"] != 1.0 || a["code"] == 0.0 || a["error"] != nil || !strings.HasPrefix(parts[1], want) {
+			t.Errorf("%s: %v %q, want %q", header, a, parts, want)
+		}
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {
+		t.Errorf("requests that were refused wrote %v", entries)
+	}
+	c.send(map[string]any{"id": 2, "args": []string{"main.ptx", "-o", "empty", "--unused-inputs=list"}, "outputs": []string{"list", "empty"}})
+	if a, parts := c.answer(); a["code"] != 0.0 || len(parts) != 4 || parts[2] != "" || parts[3] == "" {
+		t.Error(a, parts)
+	}
+	if code := c.end(); code != exitOK {
+		t.Error("exit code", code)
+	}
+}
+
+// TestServeBroken sends what has no end that the server could find.
+func TestServeBroken(t *testing.T) {
 	for text, want := range map[string]string{
-		"\xff\xff\xff\xff":          "a header of 4294967295 bytes; at most 16777216 are allowed",
-		frame("x"):                  "the header: invalid character 'x'",
-		frame(`{"id":1,"argv":[]}`): `the header: json: unknown field "argv"`,
-		frame(`{"id":1,"files":[{"name":"a","size":-1}]}`):                           `the file "a" has a negative size`,
-		frame(`{"id":1,"files":[{"name":"a","size":0},{"name":"a","size":0}]}`):      `the file "a" has a negative size or is sent twice`,
-		frame(`{"id":1,"files":[{"name":"a","size":9223372036854775807}]}`) + "text": "unexpected EOF",
-		"\x09\x00": "unexpected EOF",
+		"\xff\xff\xff\xff": "a header of 4294967295 bytes; at most 16777216 are allowed",
+		framed("x"):        "the header is not a JSON object",
+		framed("[]"):       "the header is not a JSON object",
+		framed("null"):     "the header is not a JSON object",
+		framed("{}{}"):     "the header is not a JSON object",
+		framed(`{"id":1,"files":[{"name":"a","size":9223372036854775807}]}`) + "text": "it ends within a request",
+		"\x09\x00":         "it ends within a request",
+		"\x09\x00\x00\x00": "it ends within a request",
 	} {
 		c := serve(t)
 		go func() { c.in.Write([]byte(text)); c.in.Close() }()
-		a, _ := c.answer()
-		if got, _ := a["error"].(string); !strings.HasPrefix(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
+		if a, _ := c.answer(); a["error"] != want || a["id"] != 0.0 || a["code"] != 2.0 {
+			t.Errorf("%q: %v, want %q", text, a, want)
 		}
 		if code := c.end(); code != exitUsage {
 			t.Errorf("%q: exit code %d", text, code)
 		}
 	}
+	for _, sent := range []string{"", "\x09\x00", "\x09\x00\x00\x00{"} {
+		c := serve(t)
+		go func() { c.in.Write([]byte(sent)); c.in.CloseWithError(syscall.EIO) }()
+		if a, _ := c.answer(); a["error"] != "input/output error" || a["code"] != 3.0 {
+			t.Error(a)
+		}
+		if code := c.end(); code != exitIO {
+			t.Errorf("a read error after %q: exit code %d", sent, code)
+		}
+	}
+}
+
+// failing accepts some writes.
+type failing struct{ left int }
+
+func (f *failing) Write(data []byte) (int, error) {
+	if f.left--; f.left < 0 {
+		return 0, syscall.ENOSPC
+	}
+	return len(data), nil
+}
+
+// TestServeUnwritten ends the server with the first answer that cannot be written, although its
+// standard input stays open.
+func TestServeUnwritten(t *testing.T) {
+	for writes := range 4 { // the greeting, the header of an answer, standard output, standard error
+		in, client := io.Pipe()
+		var stderr bytes.Buffer
+		code := make(chan int)
+		go func() {
+			code <- run(context.Background(), []string{"serve"}, in, &failing{writes}, &stderr)
+		}()
+		go client.Write([]byte(framed(`{"id":1,"args":["nm"]}`)))
+		select {
+		case code := <-code:
+			if want := "ptxlink: error: cannot write standard output: no space left on device\n"; code != exitIO || stderr.String() != want {
+				t.Errorf("write %d fails: exit code %d, %q", writes, code, stderr.String())
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("write %d fails, and the server does not end", writes)
+		}
+		client.Close()
+	}
+}
+
+func framed(header string) string {
+	return string(binary.LittleEndian.AppendUint32(nil, uint32(len(header)))) + header
 }
 
 func FuzzReadRequest(f *testing.F) {
@@ -227,16 +348,16 @@ func FuzzReadRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in := bufio.NewReader(bytes.NewReader(data))
 		for {
-			r, files, err := readRequest(in)
+			r, err := readRequest(in)
 			if err != nil {
 				return
 			}
 			total := 0
-			for _, text := range files {
-				total += len(text)
+			for _, f := range r.files {
+				total += len(f.data)
 			}
-			if total > len(data) || len(r.Files) != len(files) {
-				t.Fatal(r, len(files), total)
+			if total > len(data) {
+				t.Fatal(r, total)
 			}
 		}
 	})
