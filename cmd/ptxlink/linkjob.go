@@ -216,7 +216,7 @@ func (j *linkJob) readLink() error {
 
 		Optimize: optimize,
 
-		MapInputs: true,
+		MapInputs: j.memory == nil, // a server would keep them mapped
 		CheckOnly: j.checkOnly && !opts.Bool("assemble"),
 	}
 	return nil

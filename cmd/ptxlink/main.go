@@ -56,10 +56,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // run runs the command that arguments name, and returns its exit code.
 func (c *command) run(ctx context.Context, args []string) (code int) {
-	return c.guard(ctx, func(ctx context.Context) error {
-		sub, args := findSubcommand(args)
-		return cmp.Or(sub.start(ctx, c, args), c.memory.unnamed())
-	})
+	return c.guard(ctx, func(ctx context.Context) error { return c.start(ctx, args) })
+}
+
+// start does the work of run.
+func (c *command) start(ctx context.Context, args []string) error {
+	sub, args := findSubcommand(args)
+	return cmp.Or(sub.start(ctx, c, args), c.memory.unnamed())
 }
 
 // guard does some work, and returns the exit code. It reports an error, and a panic as a bug.

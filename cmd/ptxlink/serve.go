@@ -182,11 +182,16 @@ func (s *server) run(ctx context.Context, r *request) *answer {
 	}
 	var stdout, stderr bytes.Buffer
 	c := &command{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, memory: m}
-	if r.keep == "" {
-		a.Code = c.run(ctx, r.args)
-	} else {
-		a.Code = c.guard(ctx, func(ctx context.Context) error { return s.keep(ctx, c, r) })
-	}
+	a.Code = c.guard(ctx, func(ctx context.Context) error {
+		if r.keep != "" {
+			return s.keep(ctx, c, r)
+		}
+		err := c.start(ctx, r.args)
+		if err == nil && r.lines && m.linked != nil {
+			a.Modules, a.Lines = m.linked.Origins()
+		}
+		return err
+	})
 	var list bytes.Buffer
 	style := c.report.style
 	style.Format = "json"
@@ -200,9 +205,6 @@ func (s *server) run(ctx context.Context, r *request) *answer {
 			a.Files = append(a.Files, content{Name: name, Size: int64(o.Len())})
 			a.body = append(a.body, o.Bytes())
 		}
-	}
-	if r.lines && a.Code == exitOK && m.linked != nil {
-		a.Modules, a.Lines = m.linked.Origins()
 	}
 	return a
 }

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ptxlink/internal/mapped"
 )
 
 // client talks to a server in this process.
@@ -336,6 +338,23 @@ func TestServeUnwritten(t *testing.T) {
 		}
 		client.Close()
 	}
+}
+
+// TestServeMaps links large files, which may change after that.
+func TestServeMaps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.ptx")
+	if err := os.WriteFile(path, []byte(small+strings.Repeat("// a line\n", mapped.Least)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := serve(t)
+	for _, args := range [][]string{{path, "-o", "out.ptx"}, {path, path, "-o", "out.ptx"}} {
+		c.send(map[string]any{"id": 1, "args": args, "outputs": []string{"out.ptx"}, "lines": true})
+		c.answer()
+	}
+	if maps, err := os.ReadFile("/proc/self/maps"); err == nil && bytes.Contains(maps, []byte(path)) {
+		t.Error("the server keeps its inputs mapped")
+	}
+	c.end()
 }
 
 func framed(header string) string {
