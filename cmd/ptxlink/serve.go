@@ -31,7 +31,11 @@ var serveCommand = subcommand{
 			return usageError("serve takes no arguments", "ptxlink --help shows the usage")
 		}
 		collectAt(200) // what a request allocates does not live to the end of the process
-		return (&server{out: c.stdout, broken: make(chan struct{})}).serve(opts.Context, c.stdin)
+		in, out, err := apart(c.stdin, c.stdout)
+		if err != nil {
+			return fmt.Errorf("cannot use standard input and output: %w", err)
+		}
+		return (&server{out: out, broken: make(chan struct{})}).serve(opts.Context, in)
 	},
 }
 

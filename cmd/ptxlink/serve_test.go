@@ -8,9 +8,11 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,7 +26,7 @@ import (
 // client talks to a server in this process.
 type client struct {
 	t    testing.TB
-	in   *io.PipeWriter
+	in   io.WriteCloser
 	out  *bufio.Reader
 	code chan int
 	mu   sync.Mutex
@@ -297,7 +299,7 @@ func TestServeBroken(t *testing.T) {
 	}
 	for _, sent := range []string{"", "\x09\x00", "\x09\x00\x00\x00{"} {
 		c := serve(t)
-		go func() { c.in.Write([]byte(sent)); c.in.CloseWithError(syscall.EIO) }()
+		go func() { c.in.Write([]byte(sent)); c.in.(*io.PipeWriter).CloseWithError(syscall.EIO) }()
 		if a, _ := c.answer(); a["error"] != "input/output error" || a["code"] != 3.0 {
 			t.Error(a)
 		}
@@ -355,6 +357,37 @@ func TestServeMaps(t *testing.T) {
 		t.Error("the server keeps its inputs mapped")
 	}
 	c.end()
+}
+
+// TestServeStreams names the standard input and output of the server in a request.
+func TestServeStreams(t *testing.T) {
+	cmd := exec.Command("ptxlink", "serve")
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	c := &client{t: t, in: in, out: bufio.NewReader(out)}
+	c.header()
+	file := []map[string]any{{"name": "a.ptx", "size": len(small)}}
+	c.send(map[string]any{"id": 1, "args": []string{"a.ptx", "-o", "/dev/stdout"}, "files": file}, small)
+	if a, _ := c.answer(); a["code"] != 0.0 {
+		t.Error(a)
+	}
+	c.send(map[string]any{"id": 2, "args": []string{"nm", "/dev/stdin"}})
+	if a, _ := c.answer(); a["id"] != 2.0 || a["code"] == 0.0 {
+		t.Error(a)
+	}
+	c.send(map[string]any{"id": 3, "args": []string{"nm", "a.ptx"}, "files": file}, small)
+	if a, parts := c.answer(); a["id"] != 3.0 || !strings.Contains(parts[0], " T k") {
+		t.Error(a, parts)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil || !strings.Contains(said.String(), ".visible .entry k") {
+		t.Error(err, said.String())
+	}
 }
 
 func framed(header string) string {
