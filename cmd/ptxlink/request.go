@@ -38,6 +38,25 @@ type content struct {
 	data []byte
 }
 
+// tellApart gives files of one name names of their own, as programs call several modules
+// kernel.ptx: the second is kernel.ptx#2. It returns all names of each original one.
+func tellApart(files []content) map[string][]string {
+	names, taken := map[string][]string{}, map[string]bool{}
+	for _, f := range files {
+		taken[f.Name] = true
+	}
+	for i, f := range files {
+		name := f.Name
+		for n := len(names[f.Name]) + 1; n > 1 && taken[name]; n++ {
+			name = fmt.Sprintf("%s#%d", f.Name, n)
+		}
+		taken[name] = true
+		names[f.Name] = append(names[f.Name], name)
+		files[i].Name = name
+	}
+	return names
+}
+
 // frame is what readRequest returns.
 type frame struct {
 	*request
@@ -158,13 +177,6 @@ func (r *request) check() error {
 		if given {
 			kinds++
 		}
-	}
-	names := map[string]bool{}
-	for _, f := range r.files {
-		if names[f.Name] {
-			return fmt.Errorf("the file %q is sent twice", f.Name)
-		}
-		names[f.Name] = true
 	}
 	switch {
 	case kinds > 1:

@@ -48,6 +48,7 @@ const maxRunning = 64 // requests that are read before others are answered
 // memory is what a command reads and writes in place of files.
 type memory struct {
 	files     map[string][]byte
+	names     map[string][]string // of tellApart
 	outputs   map[string]*output
 	libraries *link.Linker // or nil
 	linked    *link.Result
@@ -169,7 +170,7 @@ func (s *server) run(ctx context.Context, r *request) *answer {
 		s.libraries.Delete(r.drop)
 		return a
 	}
-	m := &memory{files: map[string][]byte{}, outputs: map[string]*output{}}
+	m := &memory{files: map[string][]byte{}, names: tellApart(r.files), outputs: map[string]*output{}}
 	for _, f := range r.files {
 		m.files[f.Name] = f.data
 	}
@@ -254,6 +255,30 @@ func (s *server) write(header []byte, body ...[]byte) {
 			return
 		}
 	}
+}
+
+// renameInputs gives inputs that are several files in memory the names of these, in order.
+func (c *command) renameInputs() error {
+	m := c.memory
+	if m == nil {
+		return nil
+	}
+	used := map[string]int{}
+	for i, in := range c.inputs {
+		if in.library {
+			continue
+		}
+		if names := m.names[in.name]; len(names) > 1 && used[in.name] < len(names) {
+			c.inputs[i].name = names[used[in.name]]
+		}
+		used[in.name]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.names)) {
+		if sent := len(m.names[name]); sent > 1 && used[name] != sent {
+			return usageError(fmt.Sprintf("%d files are called %s, and it is an input %d times", sent, name, used[name]), "")
+		}
+	}
+	return nil
 }
 
 // input returns the input of a link that is in memory under a name.

@@ -264,6 +264,13 @@ func TestServeRefuses(t *testing.T) {
 			t.Errorf("%s: %v %q, want %q", header, a, parts, want)
 		}
 	}
+	for _, names := range []string{`"nm","a"`, `"nm","a","a","a"`} {
+		c.in.Write([]byte(framed(`{"id":1,"args":[` + names + `],"files":[{"name":"a","size":1},{"name":"a","size":1}]}`) + "xy"))
+		want := fmt.Sprintf("ptxlink: error: 2 files are called a, and it is an input %d times\n", strings.Count(names, `"a"`))
+		if a, parts := c.answer(); a["code"] != 2.0 || parts[1] != want {
+			t.Errorf("%s: %v %q", names, a, parts)
+		}
+	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {
 		t.Errorf("requests that were refused wrote %v", entries)
 	}
@@ -340,6 +347,36 @@ func TestServeUnwritten(t *testing.T) {
 		}
 		client.Close()
 	}
+}
+
+// TestServeNames links files of one name, whose messages and lines tell them apart.
+func TestServeNames(t *testing.T) {
+	c := serve(t)
+	_, bodies := sent("main.ptx", "lib.ptx")
+	named := func(names ...string) (files []map[string]any) {
+		for i, name := range names {
+			files = append(files, map[string]any{"name": name, "size": len(bodies[i])})
+		}
+		return files
+	}
+	args := []string{"k.ptx", "-o", "out.ptx", "k.ptx"}
+	c.send(map[string]any{"id": 1, "args": args, "files": named("k.ptx", "k.ptx"), "outputs": []string{"out.ptx"}, "lines": true}, bodies...)
+	if a, parts := c.answer(); a["code"] != 0.0 || !strings.Contains(parts[2], ".visible .entry k_main") || fmt.Sprint(a["modules"]) != "[k.ptx k.ptx#2]" {
+		t.Error(a, parts)
+	}
+	bodies = append(bodies, bodies[1])
+	args = []string{"k.ptx", "k.ptx", "k.ptx#2", "-o", "k.ptx"}
+	c.send(map[string]any{"id": 2, "args": args, "files": named("k.ptx", "k.ptx", "k.ptx#2"), "outputs": []string{"k.ptx"}}, bodies...)
+	if a, parts := c.answer(); a["code"] != 1.0 || !strings.HasPrefix(parts[1], "k.ptx#2:") || !strings.Contains(parts[1], "\nk.ptx#3:") {
+		t.Error(a, parts)
+	}
+	c.send(map[string]any{"id": 3, "keep": "libs", "files": named("k.ptx", "k.ptx")}, bodies[:2]...)
+	c.answer()
+	c.send(map[string]any{"id": 4, "args": []string{"k.ptx", "-o", "k.ptx"}, "files": named("k.ptx"), "libraries": "libs", "outputs": []string{"k.ptx"}}, bodies[0])
+	if a, parts := c.answer(); a["code"] != 1.0 || !strings.Contains(parts[1], "multiple definition") {
+		t.Error(a, parts)
+	}
+	c.end()
 }
 
 // TestServeMaps links large files, which may change after that.

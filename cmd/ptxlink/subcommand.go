@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -155,7 +156,7 @@ func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
 	s.Action = func(opts *cli.Context) error { return s.run(c, opts) }
 	s.Before = func(opts *cli.Context) error {
 		c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.String("color-diagnostics"), c.stderr), terminalWidth(c.stderr), opts.Bool("verbose")
-		return checkValues(opts)
+		return cmp.Or(checkValues(opts), c.renameInputs())
 	}
 	s.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return parseError(err) }
 	app := &cli.App{

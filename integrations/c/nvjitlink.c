@@ -39,7 +39,6 @@ typedef struct handle {
 	int done;
 	result failed; /* an input was refused */
 	unsigned inputs;
-	char **names;
 	char *log, *info; /* of errors, and of warnings */
 	void *cubin, *text;
 	size_t cubin_size, text_size;
@@ -188,9 +187,6 @@ static void forget(handle *h)
 	ptxlink_link_destroy(h->link);
 	for (size_t i = 0; i < h->options_size; i++)
 		free(h->options[i]);
-	for (unsigned i = 0; i < h->inputs; i++)
-		free(h->names[i]);
-	free(h->names);
 	free(h->log);
 	free(h->info);
 	free(h->cubin);
@@ -242,29 +238,6 @@ static result destroy(handle **h)
 	return SUCCESS;
 }
 
-/* Returns a name that no other input has: hosts call several inputs the same. */
-static const char *name_input(handle *h, const char *name)
-{
-	char unnamed[32], *copy = NULL;
-	snprintf(unnamed, sizeof unnamed, "<input %u>", h->inputs + 1);
-	if (!name || !*name)
-		name = unnamed;
-	int copies = 1;
-	for (unsigned i = 0; i < h->inputs; i++)
-		copies += !strncmp(h->names[i], name, strlen(name)) && (h->names[i][strlen(name)] == 0 || h->names[i][strlen(name)] == '#');
-	char **grown = realloc(h->names, (h->inputs + 1) * sizeof *grown);
-	if (!grown)
-		return NULL;
-	h->names = grown;
-	if (copies == 1)
-		copy = strdup(name);
-	else if (asprintf(&copy, "%s#%d", name, copies) < 0)
-		copy = NULL;
-	if (copy)
-		h->names[h->inputs++] = copy;
-	return copy;
-}
-
 static int begins(const void *data, size_t size, const char *magic, size_t length) { return size >= length && !memcmp(data, magic, length); }
 
 /* Reports whether data can be what the host says it is. */
@@ -298,11 +271,13 @@ static result add(handle *h, int type, const void *data, size_t size, const char
 	if (h->done)
 		return INTERNAL;
 	result r = SUCCESS;
+	char unnamed[32];
+	snprintf(unnamed, sizeof unnamed, "<input %u>", ++h->inputs);
+	const char *called = name && *name ? name : unnamed;
 	/* Hosts count the NUL behind PTX or leave it out. */
-	const char *called = name_input(h, name);
 	if (!is_type(type, data, size)) {
 		r = complain(h, called, "is not of the type that nvJitLinkAddData was given", type == ANY ? UNRECOGNIZED_INPUT : INCORRECT_INPUT_TYPE);
-	} else if (!called || ptxlink_add(h->link, called, data, size) != PTXLINK_OK) {
+	} else if (ptxlink_add(h->link, called, data, size) != PTXLINK_OK) {
 		r = INTERNAL;
 	} else if (is_type(PTX, data, size)) {
 		/* Errors of one module are those of this call. */
@@ -349,9 +324,9 @@ static result run(handle *h, int output, void **into, size_t *size)
 	if (!h->inputs) { /* an empty module; the newest ptxas knows no GPU below sm_75 */
 		char empty[100];
 		int n = snprintf(empty, sizeof empty, ".version 6.3\n.target sm_%d\n.address_size 64\n", h->gpu < 75 ? h->gpu : 75);
-		const char *name = name_input(h, NULL);
-		if (!name || ptxlink_add(h->link, name, empty, (size_t)n) != PTXLINK_OK)
+		if (ptxlink_add(h->link, "<input 1>", empty, (size_t)n) != PTXLINK_OK)
 			return INTERNAL;
+		h->inputs++;
 	}
 	int code = ptxlink_run(h->link, output);
 	if (code == PTXLINK_OK) {

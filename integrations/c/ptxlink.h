@@ -64,7 +64,8 @@ PTXLINK_API ptxlink_link *ptxlink_link_create(ptxlink *linker);
 PTXLINK_API void ptxlink_link_destroy(ptxlink_link *link);
 
 /* Adds an input: PTX, or an object, archive, fatbin, cubin or LTO-IR. Members of archives are linked if
- * they are needed. Messages call it by its name, which no other input has. The data is copied. */
+ * they are needed. Messages call it by its name; the second of one name is called "a.ptx#2". The data is
+ * copied. */
 PTXLINK_API int ptxlink_add(ptxlink_link *link, const char *name, const void *data, size_t size);
 
 /* Adds a file, which messages call by its absolute path. */

@@ -142,6 +142,16 @@ static void errors(ptxlink *linker)
 	ptxlink_link_destroy(NULL);
 }
 
+static void same_name(ptxlink *linker)
+{
+	ptxlink_link *link = ptxlink_link_create(linker);
+	CHECK(ptxlink_add(link, "k.ptx", main_text, strlen(main_text)) == PTXLINK_OK && ptxlink_add(link, "k.ptx", lib_text, strlen(lib_text)) == PTXLINK_OK);
+	CHECK(ptxlink_run(link, PTXLINK_PTX) == PTXLINK_OK && ptxlink_output(link, NULL));
+	CHECK(ptxlink_add(link, "k.ptx", lib_text, strlen(lib_text)) == PTXLINK_OK);
+	CHECK(ptxlink_run(link, PTXLINK_CHECK) == PTXLINK_REFUSED && strstr(ptxlink_text(link), "\nk.ptx#2:") && strstr(ptxlink_text(link), "k.ptx#3:"));
+	ptxlink_link_destroy(link);
+}
+
 static void cubin(ptxlink *linker)
 {
 	ptxlink_link *link = both(linker);
@@ -286,6 +296,7 @@ int main(int count, char **args)
 	ptxlink_destroy(ptxlink_create(program)); /* without a link */
 	link_both(linker);
 	errors(linker);
+	same_name(linker);
 	cubin(linker);
 	cancels(linker, args[4]);
 	restarts(linker);

@@ -49,18 +49,10 @@ class Linker:
         return ObjectCode.from_ptx(r.ptx, name=name) if target_type == "ptx" else ObjectCode.from_cubin(r.cubin, name=name)
 
     def _inputs(self) -> list[Any]:
-        inputs: list[Any] = []
-        names: set[str] = set()
-        for i, code in enumerate(self._codes):
-            if not isinstance(code.code, (bytes, bytearray)):
-                inputs.append(os.fspath(code.code))
-                continue
-            name = code.name or f"<{code.code_type}>"
-            if name in names:  # object code may have any name
-                name += f"#{i + 1}"
-            names.add(name)
-            inputs.append((name, bytes(code.code)))
-        return inputs
+        return [
+            (code.name or f"<{code.code_type}>", bytes(code.code)) if isinstance(code.code, (bytes, bytearray)) else os.fspath(code.code)
+            for code in self._codes
+        ]
 
     def get_error_log(self) -> str:
         """Return what the last link that failed says."""

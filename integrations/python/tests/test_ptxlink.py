@@ -49,6 +49,10 @@ class Link(unittest.TestCase):
         with self.assertRaises(ValueError):
             ptxlink.link([("main.ptx", MAIN)], output="elf")
 
+    def test_same_name(self):
+        r = ptxlink.link([("kernel.ptx", MAIN), ("kernel.ptx", LIB)])
+        self.assertEqual({at[0] for at in r.lines if at}, {"kernel.ptx", "kernel.ptx#2"})
+
     def test_run(self):
         a = ptxlink.run(["nm", "lib.ptx"], [("lib.ptx", LIB)])
         self.assertEqual(a["code"], 0)
