@@ -53,6 +53,7 @@ func TestPython(t *testing.T) {
 	run("venv/bin/pip", "install", "-q", "--no-index", "first/"+wheel)
 	run("venv/bin/ptxlink", "--version")
 	run("venv/bin/python", "-m", "ptxlink", "--version")
+	run("venv/bin/python", "-c", "import ptxlink; assert ptxlink.__version__ == '1.2.3', ptxlink.__version__")
 	run("venv/bin/python", "-W", "error", "-m", "unittest", "discover", "-q", "-s", filepath.Join(here, "python/tests"))
 	// Beside NVIDIA's packages, as numba-cuda has them.
 	run("env", "PYTHONPATH="+filepath.Join(here, "python"), "PTXLINK="+filepath.Join(dir, "ptxlink"), oracles.RequireCompiler(t, "python-numba"), filepath.Join(here, "python/tests/test_cuda_core.py"))

@@ -14,7 +14,10 @@ import functools
 import importlib.metadata
 import itertools
 import json
+import operator
 import os
+import queue
+import re
 import struct
 import subprocess
 import sys
@@ -22,10 +25,26 @@ import sysconfig
 import threading
 from typing import Any, Iterable, Mapping, Sequence, Tuple, Union
 
+__version__: str  #: of the package, or of the executable if the package is not installed
+
 __all__ = ["Error", "LinkError", "Message", "Place", "Result", "executable", "find_ptxas", "link", "run"]
 
-#: A module: the path of a file, or a name and its content.
-Input = Union[str, "os.PathLike[str]", Tuple[str, Union[str, bytes]]]
+#: A module: the path of a file, or a name and its content, which may be any object with bytes.
+Input = Union[str, "os.PathLike[str]", Tuple[str, Union[str, bytes, bytearray, memoryview]]]
+
+
+def __getattr__(name: str) -> str:
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return importlib.metadata.version("ptxlink")
+    except importlib.metadata.PackageNotFoundError:
+        try:
+            text = subprocess.run([executable(), "--version"], stdout=subprocess.PIPE, encoding="utf-8").stdout
+        except OSError:
+            text = ""
+        found = re.match(r"ptxlink v(\d\S*)", text)
+        return found[1] if found else "0.0.0"  # as internal/release/version.sh prints it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,20 +146,26 @@ def link(
     linked if they are needed. options are further options of the command, such as
     "--allow-undefined=f".
 
-    Raises LinkError if the inputs cannot be linked, and Error if ptxlink cannot be run.
+    Raises TypeError for an argument of another type, LinkError if the inputs cannot be linked, and Error if ptxlink cannot be run.
     """
     if output not in ("ptx", "cubin", "fatbin"):
         raise ValueError(f"output is {output!r}, not 'ptx', 'cubin' or 'fatbin'")
+    if arch is not None and not isinstance(arch, str):
+        raise TypeError(f'arch is a str such as "sm_80", not {arch!r}')
+    try:
+        level = operator.index(optimize)
+    except TypeError:
+        raise TypeError(f"optimize is an int from 0 to 2, not {_shown(optimize)}") from None
+    options = _strings("options", options, ["--verbose"])
     args, files = [], []
-    for given in itertools.chain(inputs, libraries):
+    for given in itertools.chain(_list("inputs", inputs, ["a.ptx", "b.ptx"]), _list("libraries", libraries, ["lib.a"])):
         if isinstance(given, tuple):
-            name, content = given
-            files.append((name, content.encode() if isinstance(content, str) else bytes(content)))
+            files.append(_file(given))
+            args.append(given[0])
         else:
-            name = os.path.abspath(os.fspath(given))  # the server keeps its directory
-        args.append(name)
+            args.append(_path(given))
     out = "ptxlink-output." + output
-    args = [*options, f"-O{int(optimize)}", f"--format={output}", "-o", out, "--Map=ptxlink-map.json", *(["--arch", arch] if arch else []), "--", *args]
+    args = [*options, f"-O{level}", f"--format={output}", "-o", out, "--Map=ptxlink-map.json", *(["--arch", arch] if arch else []), "--", *args]
     if output != "ptx" and not any(o.startswith(("--ptxas", "--cuda")) for o in options):
         ptxas = os.environ.get("PTXAS") or find_ptxas()  # the server keeps the environment of its start
         if ptxas:
@@ -158,6 +183,48 @@ def link(
     return Result(ptx, cubin, symbols, messages, lines)
 
 
+def _list(what: str, values: Iterable[Any], example: list[Any]) -> list[Any]:
+    """Return values as a list. Python would take a str for a list of its letters."""
+    if isinstance(values, (str, bytes, bytearray, Mapping)) or not isinstance(values, Iterable):
+        raise TypeError(f"{what} is a list such as {example}, not {_shown(values)}")
+    return list(values)
+
+
+def _strings(what: str, values: Iterable[str], example: list[str]) -> list[str]:
+    values = _list(what, values, example)
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"{what} is a list of str such as {example}, and {_shown(value)} is in it")
+    return values
+
+
+def _file(given: Any) -> tuple[str, bytes]:
+    """Return the name and the bytes of a file in memory."""
+    if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[0], str):
+        raise TypeError(f'a file in memory is a tuple of a str and its content, such as ("a.ptx", text), not {_shown(given)}')
+    name, content = given
+    if isinstance(content, str):
+        return name, content.encode()
+    try:
+        return name, memoryview(content).tobytes()
+    except TypeError:
+        raise TypeError(f"the content of {name!r} is a str or bytes, not {_shown(content)}") from None
+
+
+def _path(given: Any) -> str:
+    """Return an absolute path, as the server keeps its directory."""
+    if not isinstance(given, (str, os.PathLike)) or not isinstance(path := os.fspath(given), str):
+        raise TypeError(f'an input is a path or a tuple such as ("a.ptx", text), not {_shown(given)}')
+    if ("\n" in path or re.search(r"\.version\s+\d", path)) and not os.path.lexists(path):
+        raise TypeError(f'an input is a path or a tuple such as ("a.ptx", text), and {_shown(path)} is text: pass ("a.ptx", text)')
+    return os.path.abspath(path)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def _message(m: Mapping[str, Any]) -> Message:
     places = tuple(
         Place(p["role"], p["file"], p.get("line", 0), p.get("column", 0), p.get("endLine", 0), p.get("endColumn", 0), p.get("message", ""))
@@ -169,7 +236,8 @@ def _message(m: Mapping[str, Any]) -> Message:
 def run(args: Sequence[str], files: Iterable[Tuple[str, bytes]] = (), *, outputs: Sequence[str] = (), lines: bool = False) -> dict[str, Any]:
     """Run a command of ptxlink, such as ["nm", "a.ptx"], with files in memory, and return the
     answer of ptxlink serve: code, stdout, stderr, messages and files, the content of outputs."""
-    return _server().request({"args": list(args), "outputs": list(outputs), "lines": lines}, list(files))
+    header = {"args": _strings("args", args, ["nm", "a.ptx"]), "outputs": _strings("outputs", outputs, ["out.ptx"]), "lines": bool(lines)}
+    return _server().request(header, [_file(f) for f in _list("files", files, [("a.ptx", b"...")])])
 
 
 class _Server:
@@ -181,7 +249,8 @@ class _Server:
         except OSError as e:
             raise Error(f"cannot run {executable()}: {e}") from e
         self.pid = os.getpid()
-        self.write, self.lock = threading.Lock(), threading.Lock()
+        self.lock = threading.Lock()
+        self.frames: queue.SimpleQueue[Union[bytes, None]] = queue.SimpleQueue()
         self.ids = itertools.count(1)
         self.waiting: dict[int, list[Any]] = {}  # by id: an event, and the answer
         self.dead = False
@@ -189,37 +258,42 @@ class _Server:
         if not hello or hello.get("protocol") != 1:
             self.process.kill()
             raise Error(f"{executable()} does not speak version 1 of the protocol of ptxlink serve")
+        threading.Thread(target=self._send, name="ptxlink-send", daemon=True).start()
         threading.Thread(target=self._receive, name="ptxlink", daemon=True).start()
 
     def request(self, header: dict[str, Any], files: Sequence[Tuple[str, bytes]]) -> dict[str, Any]:
         number, entry = next(self.ids), [threading.Event(), None]
         header = {**header, "id": number, "files": [{"name": n, "size": len(b)} for n, b in files]}
+        frame = _frame(header, files)
         with self.lock:
             if self.dead:
                 raise Error("ptxlink serve has ended")
             self.waiting[number] = entry
         try:
-            self._send(header, files)
+            self.frames.put(frame)
             entry[0].wait()
         except BaseException:  # Ctrl-C
             with self.lock:
                 pending = self.waiting.pop(number, None)
-            if pending and not self.dead:
-                self._send({"cancel": number}, ())
+            if pending:
+                self.frames.put(_frame({"cancel": number}, ()))
             raise
         if entry[1] is None:
             raise Error("ptxlink serve has ended")
         return entry[1]
 
-    def _send(self, header: dict[str, Any], files: Sequence[Tuple[str, bytes]]) -> None:
-        text = json.dumps(header).encode()
-        data = memoryview(b"".join([struct.pack("<I", len(text)), text, *(b for _, b in files)]))
+    def _send(self) -> None:
+        """Write frames, in a thread of their own: Ctrl-C would leave half of one, and what
+        follows would be read as its other half."""
         try:
-            with self.write:
+            while frame := self.frames.get():
+                data = memoryview(frame)
                 while data:
                     data = data[self.process.stdin.write(data) :]
-        except (OSError, ValueError) as e:  # closed by _receive
-            raise Error("ptxlink serve has ended") from e
+                frame = data = None  # which may be large
+        except OSError:
+            pass  # _receive notices that the server has ended
+        self.process.stdin.close()
 
     def _read(self) -> dict[str, Any] | None:
         """Read an answer; None at the end. Pipes without buffers have no lock that a fork could copy."""
@@ -248,13 +322,20 @@ class _Server:
             if entry:  # else it was cancelled
                 entry[1] = answer
                 entry[0].set()
-        with self.write, self.lock:
+        with self.lock:
             self.dead = True
             waiting, self.waiting = self.waiting, {}
-            self.process.stdin.close()
             self.process.stdout.close()
+        self.frames.put(None)
         for entry in waiting.values():
             entry[0].set()
+
+
+def _frame(header: dict[str, Any], files: Sequence[Tuple[str, bytes]]) -> bytes:
+    text = json.dumps(header).encode()
+    if len(text) > 16 << 20:  # which would end the server
+        raise Error(f"the arguments and names have {len(text)} bytes; at most {16 << 20} are allowed")
+    return b"".join([struct.pack("<I", len(text)), text, *(b for _, b in files)])
 
 
 def _own_signals() -> dict[str, Any]:
@@ -288,7 +369,8 @@ def _forget() -> None:
     if _current is not None:
         nothing = os.open(os.devnull, os.O_RDWR)
         for pipe in (_current.process.stdin, _current.process.stdout):
-            os.dup2(nothing, pipe.fileno(), inheritable=False)
+            if not pipe.closed:
+                os.dup2(nothing, pipe.fileno(), inheritable=False)
         os.close(nothing)
         _current.process.returncode = 0  # no child of this process, so nothing to wait for
     _current, _starting = None, threading.Lock()

@@ -24,13 +24,17 @@ class Linker:
     effect: the object code decides.
     """
 
-    def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | None = None, optimize: int = 0):
+    def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | dict[str, Any] | None = None, optimize: int = 0):
         if not object_codes:
             raise ValueError("no object code to link")
         for code in object_codes:
             if not isinstance(code, ObjectCode):
                 raise TypeError(f"{code!r} is not an ObjectCode")
-        self._codes, self._options, self._optimize = object_codes, options or LinkerOptions(), optimize
+        if options is None or isinstance(options, dict):
+            options = LinkerOptions(**(options or {}))
+        if not isinstance(options, LinkerOptions):
+            raise TypeError(f"options is a LinkerOptions, not {options!r}")
+        self._codes, self._options, self._optimize = object_codes, options, optimize
         self._error, self._info, self._closed = "", "", False
 
     def link(self, target_type: str) -> ObjectCode:

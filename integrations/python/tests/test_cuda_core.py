@@ -40,6 +40,9 @@ class CudaCore(unittest.TestCase):
             linker.link("ptx")
         with self.assertRaises(TypeError):
             Linker(b"text")
+        with self.assertRaises(TypeError):
+            Linker(MAIN, options=["arch=sm_80"])
+        self.assertIn(b"k_main", Linker(MAIN, LIB, options={"arch": "sm_80"}).link("ptx").code)
         with self.assertRaises(ValueError):
             Linker()
 

@@ -49,6 +49,44 @@ class Link(unittest.TestCase):
         with self.assertRaises(ValueError):
             ptxlink.link([("main.ptx", MAIN)], output="elf")
 
+    def test_types(self):
+        one = [("main.ptx", MAIN)]
+        for wrong, call in (
+            ("inputs is a list such as", lambda: ptxlink.link(MAIN)),
+            ("inputs is a list such as", lambda: ptxlink.link("lib.ptx")),
+            ("inputs is a list such as", lambda: ptxlink.link(pathlib.Path("lib.ptx"))),
+            ("inputs is a list such as", lambda: ptxlink.link({"main.ptx": MAIN})),
+            ("inputs is a list such as", lambda: ptxlink.link(None)),
+            ("is text: pass", lambda: ptxlink.link([MAIN])),
+            ("is text: pass", lambda: ptxlink.link([".version 7.0 .target sm_80 .entry k() { ret; }"])),
+            ("is text: pass", lambda: ptxlink.link(("main.ptx", MAIN))),
+            ("an input is a path or a tuple such as", lambda: ptxlink.link([LIB])),
+            ("an input is a path or a tuple such as", lambda: ptxlink.link([["lib.ptx", LIB]])),
+            ("the content of 'main.ptx' is a str or bytes, not 3", lambda: ptxlink.link([("main.ptx", 3)])),
+            ("a file in memory is a tuple of a str", lambda: ptxlink.link([(pathlib.Path("main.ptx"), MAIN)])),
+            ("a file in memory is a tuple of a str", lambda: ptxlink.link([("main.ptx", MAIN, "")])),
+            ("libraries is a list such as", lambda: ptxlink.link(one, libraries="lib.ptx")),
+            ("options is a list such as", lambda: ptxlink.link(one, options="--verbose")),
+            ("options is a list of str such as", lambda: ptxlink.link(one, options=["-O", 1])),
+            (r'arch is a str such as "sm_80", not \(8, 0\)', lambda: ptxlink.link(one, arch=(8, 0))),
+            ("optimize is an int from 0 to 2, not '1'", lambda: ptxlink.link(one, optimize="1")),
+            ("args is a list such as", lambda: ptxlink.run("nm")),
+            ("args is a list of str such as", lambda: ptxlink.run(["nm", pathlib.Path("lib.ptx")])),
+            ("files is a list such as", lambda: ptxlink.run(["nm"], {"lib.ptx": LIB})),
+            ("the content of 'lib.ptx' is a str or bytes, not None", lambda: ptxlink.run(["nm"], [("lib.ptx", None)])),
+            ("outputs is a list such as", lambda: ptxlink.run(["nm"], outputs="out.ptx")),
+        ):
+            with self.assertRaisesRegex(TypeError, wrong):
+                call()
+        with self.assertRaisesRegex(ptxlink.Error, "at most 16777216 are allowed"):
+            ptxlink.link(one, options=["--export=" + "x" * (16 << 20)])
+        self.assertEqual(ptxlink.link([("main.ptx", bytearray(MAIN.encode())), ("lib.ptx", memoryview(LIB))]).ptx, both())
+
+    def test_version(self):
+        self.assertRegex(ptxlink.__version__, r"^\d+\.\d+\.\d+")
+        with self.assertRaises(AttributeError):
+            ptxlink.version
+
     def test_same_name(self):
         r = ptxlink.link([("kernel.ptx", MAIN), ("kernel.ptx", LIB)])
         self.assertEqual({at[0] for at in r.lines if at}, {"kernel.ptx", "kernel.ptx#2"})
@@ -148,6 +186,21 @@ class Process(unittest.TestCase):
         both()
         with open(fifo, "w"):
             pass
+
+
+    @unittest.skipUnless(hasattr(signal, "SIGSTOP"), "no SIGSTOP")
+    def test_interrupt_while_sending(self):
+        """Ctrl-C leaves no half request, which would take what follows for its other half."""
+        want, server = both(), ptxlink._server()
+        os.kill(server.process.pid, signal.SIGSTOP)  # the pipe fills
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                ptxlink.link([("large.ptx", b" " * (8 << 20))])
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
+        self.assertEqual(both(), want)
+        self.assertIs(ptxlink._server(), server)
 
 
 if __name__ == "__main__":
