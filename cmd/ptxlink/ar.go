@@ -101,6 +101,7 @@ func takeOperation(c *command, t table, args []string) []string {
 type arJob struct {
 	*command
 	archive string
+	onDisk  bool // where the archive is written
 	options pack.Options
 	// What the letters mean.
 	operation                byte
@@ -160,10 +161,10 @@ func (c *command) ar(opts *cli.Context) error {
 	if archive == "-" {
 		return usageError("an archive is neither read from standard input nor written to standard output", "")
 	}
-	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+	j := &arJob{command: c, archive: archive, options: options, onDisk: c.memory.output(archive) == nil}
+	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() && (j.onDisk || c.letters != "") {
 		return &exitError{exitIO, diag.New(diag.IO, diag.Place{}, archive+" is a device or a pipe, and an archive is a file that can be read again and replaced")}
 	}
-	j := &arJob{command: c, archive: archive, options: options}
 	if c.letters == "" {
 		return j.arFresh(opts.Context)
 	}
@@ -175,7 +176,7 @@ func (c *command) ar(opts *cli.Context) error {
 			return usageError(fmt.Sprintf("option --%s has no effect with operation %c", name, j.operation), "")
 		}
 	}
-	if strings.IndexByte("rqsd", j.operation) >= 0 {
+	if strings.IndexByte("rqsd", j.operation) >= 0 && j.onDisk {
 		// The process that writes to our input may wait for the lock.
 		if slices.ContainsFunc(c.inputs, func(in input) bool { return in.name == "-" }) {
 			text, err := room.ReadAll(c.stdin, cmp.Or(options.MaxInputSize, 4<<30))
@@ -228,8 +229,10 @@ func (j *arJob) arFresh(ctx context.Context) error {
 		return usageError("no files to put into "+j.archive, "ptxlink ar t "+j.archive+" lists its members; ptxlink ar --help lists the operations")
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
-	if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !container.IsArchive(data) {
-		return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, j.archive+" exists and is not an archive").WithHelp("the archive comes first: ptxlink ar libx.a " + j.archive)}
+	if j.onDisk {
+		if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !container.IsArchive(data) {
+			return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, j.archive+" exists and is not an archive").WithHelp("the archive comes first: ptxlink ar libx.a " + j.archive)}
+		}
 	}
 	if err := j.findMembers(); err != nil {
 		return err
@@ -262,7 +265,7 @@ func (j *arJob) putArchive(data []byte, messages []*link.Message) error {
 	f := outfile.File{Path: j.archive, Data: data}
 	// The archive is replaced by a new file, which the mode of the old file does not
 	// prevent.
-	if info, err := os.Stat(j.archive); err == nil {
+	if info, err := os.Stat(j.archive); j.onDisk && err == nil {
 		old, err := os.OpenFile(j.archive, os.O_WRONLY, 0)
 		if err != nil {
 			return outfile.CannotWrite(j.archive, err)
@@ -275,8 +278,10 @@ func (j *arJob) putArchive(data []byte, messages []*link.Message) error {
 
 // openArchive reads an archive.
 func (j *arJob) openArchive() (*pack.Archive, error) {
-	data, err := os.ReadFile(j.archive)
-	if err != nil {
+	data, err := []byte(nil), error(nil)
+	if in, ok := j.memory.input(input{name: j.archive}); ok {
+		data = in.Text
+	} else if data, err = os.ReadFile(j.archive); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", j.archive, outfile.Reason(err))
 	}
 	a, err := pack.ReadArchive(j.archive, data)
@@ -298,13 +303,12 @@ func (j *arJob) openToChange() (*pack.Archive, error) {
 
 // arInsert runs r and q.
 func (j *arJob) arInsert(ctx context.Context) error {
-	a := &pack.Archive{Name: j.archive}
-	_, err := os.Stat(j.archive)
+	a, err := j.openToChange()
 	created := errors.Is(err, fs.ErrNotExist)
-	if !created {
-		if a, err = j.openToChange(); err != nil {
-			return err
-		}
+	if created {
+		a = &pack.Archive{Name: j.archive}
+	} else if err != nil {
+		return err
 	}
 	if have := a.Format(); have != "" && j.options.Format != "" && have != j.options.Format {
 		return &exitError{exitLink, diag.New(diag.ArchiveFormat, diag.Place{}, fmt.Sprintf("%s is a package of format %s, and one package has one format", j.archive, have)).

@@ -48,7 +48,7 @@ func (c *command) extract(opts *cli.Context) error {
 		}
 	}
 	output := opts.String("output")
-	if err := placeFiles(list, output); err != nil && !opts.Bool("list") && !opts.Bool("json") {
+	if err := c.placeFiles(list, output); err != nil && !opts.Bool("list") && !opts.Bool("json") {
 		return err
 	}
 	switch {
@@ -73,9 +73,13 @@ func (c *command) extract(opts *cli.Context) error {
 }
 
 // placeFiles adds the directory to the names, or replaces the name of a single file.
-func placeFiles(list []pack.Extracted, output string) error {
-	info, err := os.Stat(output)
-	if err == nil && info.IsDir() || strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
+func (c *command) placeFiles(list []pack.Extracted, output string) error {
+	isDir := false
+	if c.memory.output(output) == nil {
+		info, err := os.Stat(output)
+		isDir = err == nil && info.IsDir()
+	}
+	if isDir || strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
 		for i := range list {
 			list[i].File = filepath.Join(output, list[i].File)
 		}
@@ -97,8 +101,11 @@ func placeFiles(list []pack.Extracted, output string) error {
 func (c *command) writeTexts(list []pack.Extracted, output string, force bool) error {
 	var log diag.Log
 	var files []outfile.File
+	onDisk := false
 	for _, e := range list {
-		if regular(e.File) { // a pipe is not read before it is written
+		inMemory := c.memory.output(e.File) != nil
+		onDisk = onDisk || !inMemory
+		if !inMemory && regular(e.File) { // a pipe is not read before it is written
 			old, err := os.ReadFile(e.File)
 			if err == nil && bytes.Equal(old, e.Text) {
 				continue
@@ -113,7 +120,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	if err := c.tell(log.Messages, exitIO); err != nil {
 		return err
 	}
-	if dir := strings.TrimRightFunc(output, func(r rune) bool { return r == '/' || r == filepath.Separator }); dir != output && dir != "" {
+	if dir := strings.TrimRightFunc(output, func(r rune) bool { return r == '/' || r == filepath.Separator }); onDisk && dir != output && dir != "" {
 		undo, err := outfile.MakeDir(dir)
 		if err != nil {
 			return err

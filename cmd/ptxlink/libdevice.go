@@ -55,7 +55,8 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if options.Bitcode, err = options.Find(opts.String("cuda")); err != nil {
 		return &exitError{exitIO, err}
 	}
-	if err := outfile.Check(output, []string{options.Bitcode}, c.read); err != nil {
+	c.paths = []string{options.Bitcode}
+	if err := c.checkFile(output); err != nil {
 		return &exitError{exitIO, err}
 	}
 	library, messages, err := libdevice.Compile(opts.Context, options)
@@ -80,5 +81,5 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if opts.Bool("verbose") {
 		fmt.Fprintf(c.stderr, "%s: %d functions of %s, compiled for %s by %s\n", diag.Escape(output), len(library.Names), diag.Escape(options.Bitcode), options.Arch, diag.Escape(library.Tool))
 	}
-	return c.write([]string{options.Bitcode}, outfile.File{Path: output, Data: archive.Data})
+	return c.write(c.paths, outfile.File{Path: output, Data: archive.Data})
 }

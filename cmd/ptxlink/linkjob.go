@@ -318,7 +318,7 @@ func (j *linkJob) checkFiles() error {
 			continue
 		}
 		for _, b := range named[:i] {
-			if sameOutput(a.path, b.path) {
+			if j.sameOutput(a.path, b.path) {
 				return usageError(fmt.Sprintf("%s and %s would both write %s", b.option, a.option, a.path), "")
 			}
 		}
@@ -329,9 +329,9 @@ func (j *linkJob) checkFiles() error {
 	return nil
 }
 
-func sameOutput(a, b string) bool {
-	if a == "-" || b == "-" || b == "" {
-		return a == b
+func (c *command) sameOutput(a, b string) bool {
+	if a == "-" || b == "-" || b == "" || c.memory.output(a) != nil || c.memory.output(b) != nil {
+		return filepath.ToSlash(a) == filepath.ToSlash(b)
 	}
 	return !strings.EqualFold(a, os.DevNull) && outfile.Same(a, b)
 }

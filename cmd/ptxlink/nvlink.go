@@ -292,7 +292,7 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 		return usageError("no input files", "ptxlink --help shows the usage")
 	case j.output == "" && !virtual:
 		return usageError("no output", "name the cubin with -o")
-	case register != "" && sameOutput(j.output, register):
+	case register != "" && j.sameOutput(j.output, register):
 		return usageError(fmt.Sprintf("-o and --register-link-binaries would both write %s", register), "")
 	}
 	return nil

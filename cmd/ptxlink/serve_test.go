@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"ptxlink/internal/mapped"
+	"ptxlink/link"
+	"ptxlink/link/pack"
 )
 
 // client talks to a server in this process.
@@ -265,7 +267,7 @@ func TestServeRefuses(t *testing.T) {
 		}
 	}
 	for _, names := range []string{`"nm","a"`, `"nm","a","a","a"`} {
-		c.in.Write([]byte(framed(`{"id":1,"args":[` + names + `],"files":[{"name":"a","size":1},{"name":"a","size":1}]}`) + "xy"))
+		c.in.Write([]byte(framed(`{"id":1,"args":[`+names+`],"files":[{"name":"a","size":1},{"name":"a","size":1}]}`) + "xy"))
 		want := fmt.Sprintf("ptxlink: error: 2 files are called a, and it is an input %d times\n", strings.Count(names, `"a"`))
 		if a, parts := c.answer(); a["code"] != 2.0 || parts[1] != want {
 			t.Errorf("%s: %v %q", names, a, parts)
@@ -346,6 +348,63 @@ func TestServeUnwritten(t *testing.T) {
 			t.Fatalf("write %d fails, and the server does not end", writes)
 		}
 		client.Close()
+	}
+}
+
+// TestServeOutputs keeps outputs in memory whose names nothing could be written under, or in a
+// working directory that is gone.
+func TestServeOutputs(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "dir")
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		t.Chdir(dir)
+		if gone {
+			if err := os.Remove(dir); err != nil {
+				t.Skip(err)
+			}
+		} else {
+			for _, name := range []string{"out", "map", "deps", "lib.a"} {
+				if err := errors.Join(os.Mkdir(name, 0o777), os.Symlink("none/file", name+".link")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := syscall.Mkfifo("fifo.a", 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c := serve(t)
+		for args, outputs := range map[string]string{
+			"k.ptx -o out --Map=map --dependency-file=deps --format=ptx":       "out map deps",
+			"k.ptx -o out.link --Map=map.link --report=deps.link --format=ptx": "out.link map.link deps.link",
+			"k.ptx -o ./out --Map=out":                                         "./out out",
+			"k.ptx -o none/out --reproduce=none/out.tar":                       "none/out none/out.tar",
+			"ar lib.a k.ptx":          "lib.a",
+			"ar fifo.a k.ptx":         "fifo.a",
+			"ar rc none/lib.a k.ptx":  "none/lib.a",
+			"ar d in.a k.ptx":         "in.a",
+			"ar x in.a --output none": "none/k.ptx",
+			"nm k.ptx --output out":   "out",
+			"extract k.ptx -o out":    "out",
+			"extract in.a -o none/":   "none/k.ptx",
+		} {
+			archive, err := pack.Make(t.Context(), pack.Options{Inputs: []link.Input{{Name: "k.ptx", Text: []byte(small)}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			files := []map[string]any{{"name": "k.ptx", "size": len(small)}, {"name": "in.a", "size": len(archive.Data)}}
+			c.send(map[string]any{"id": 1, "args": strings.Fields(args), "outputs": strings.Fields(outputs), "files": files}, small, string(archive.Data))
+			if a, parts := c.answer(); a["code"] != 0.0 || len(parts) != 2+len(strings.Fields(outputs)) {
+				t.Errorf("%s: %v %q", args, a, parts)
+			}
+		}
+		if code := c.end(); code != exitOK {
+			t.Error("exit code", code)
+		}
+		if entries, err := os.ReadDir("."); !gone && (err != nil || len(entries) != 9) {
+			t.Errorf("written: %v, %v", entries, err)
+		}
 	}
 }
 
