@@ -8,7 +8,7 @@ int main(int count, char **args)
 	ptxlink *linker = ptxlink_create(NULL);
 	ptxlink_link *link = ptxlink_link_create(linker);
 	for (int i = 2; i < count; i++)
-		ptxlink_add_file(link, args[i]);
+		ptxlink_add_file(link, args[i]); /* if it fails, ptxlink_run does */
 	ptxlink_option(link, "-O1");
 	int code = ptxlink_run(link, PTXLINK_PTX);
 	fputs(ptxlink_text(link), stderr);

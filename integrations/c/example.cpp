@@ -19,7 +19,12 @@ int main(int count, char **args)
 	int code = ptxlink_run(link.get(), PTXLINK_PTX);
 	std::fputs(ptxlink_text(link.get()), stderr);
 	std::size_t size;
-	if (const void *ptx = ptxlink_output(link.get(), &size))
-		std::ofstream(args[1], std::ios::binary).write(static_cast<const char *>(ptx), static_cast<std::streamsize>(size));
+	if (const void *ptx = ptxlink_output(link.get(), &size)) {
+		std::ofstream out(args[1], std::ios::binary);
+		out.write(static_cast<const char *>(ptx), static_cast<std::streamsize>(size));
+		out.close();
+		if (!out)
+			code = PTXLINK_IO;
+	}
 	return code;
 }

@@ -120,6 +120,13 @@ static result complain(handle *h, const char *what, const char *why, result r)
 	return r;
 }
 
+/* Keeps the first failure, for nvJitLinkComplete. */
+static result keep(handle *h, result r)
+{
+	h->failed = h->failed ? h->failed : r;
+	return r;
+}
+
 static int add_option(handle *h, const char *option)
 {
 	if (h->options_size == sizeof h->options / sizeof *h->options || !(h->options[h->options_size] = strdup(option)))
@@ -139,6 +146,8 @@ static result read_option(handle *h, const char *option)
 	const char *name = option + 1;
 	if (*option != '-')
 		return UNRECOGNIZED_OPTION;
+	if (strlen(option) > sizeof text - 100)
+		return INTERNAL;
 	if (!strncmp(name, "arch=", 5)) {
 		const char *gpu = name + 5;
 		h->virtual = !strncmp(gpu, "compute_", 8);
@@ -266,10 +275,10 @@ static result add(handle *h, int type, const void *data, size_t size, const char
 {
 	if (!h)
 		return NULL_INPUT;
-	if (!data || size == 0)
-		return INVALID_INPUT;
 	if (h->done)
 		return INTERNAL;
+	if (!data || size == 0)
+		return keep(h, INVALID_INPUT);
 	result r = SUCCESS;
 	char unnamed[32];
 	snprintf(unnamed, sizeof unnamed, "<input %u>", ++h->inputs);
@@ -289,10 +298,9 @@ static result add(handle *h, int type, const void *data, size_t size, const char
 		}
 		ptxlink_link_destroy(alone);
 	}
-	if (h->theirs && r == SUCCESS)
-		h->real->add_data(h->theirs, type, data, size, name);
-	h->failed = h->failed ? h->failed : r;
-	return r;
+	if (h->theirs && r == SUCCESS && h->real->add_data(h->theirs, type, data, size, name) != SUCCESS)
+		h->real->destroy(&h->theirs); /* it cannot link instead */
+	return keep(h, r);
 }
 
 static result add_file(handle *h, int type, const char *path)
@@ -302,16 +310,18 @@ static result add_file(handle *h, int type, const char *path)
 	FILE *f = fopen(path, "rb");
 	char *data = NULL;
 	size_t size = 0, room = 0;
-	for (size_t n = 1; f && n; size += n) {
+	int whole = 0;
+	while (f && !whole && !ferror(f)) {
 		if (size == room) {
 			char *grown = realloc(data, room = 2 * room + (1 << 16));
 			if (!grown)
 				break;
 			data = grown;
 		}
-		n = fread(data + size, 1, room - size, f);
+		size += fread(data + size, 1, room - size, f);
+		whole = feof(f) && !ferror(f);
 	}
-	result r = f && !ferror(f) ? add(h, type, data, size, path) : complain(h, path, "cannot be read", INVALID_INPUT);
+	result r = whole ? add(h, type, data, size, path) : keep(h, complain(h, path, "cannot be read", INVALID_INPUT));
 	if (f)
 		fclose(f);
 	free(data);

@@ -174,17 +174,20 @@ static int start_server(struct server *s, const char *executable)
 /* Appends what an error number means. */
 static void append_error(struct text *t, int error) { append_string(t, strerror(error)); }
 
-/* Returns a copy of a variable of the environment, or NULL. */
+/* Returns a copy of a variable of the environment, "" if it is not set, or NULL without memory. */
 static char *variable(const char *name)
 {
 	const char *value = getenv(name);
-	return value ? strdup(value) : NULL;
+	return strdup(value ? value : "");
 }
 
-/* Returns a path that does not depend on the working directory, or NULL without memory. */
-static char *full_path(const char *path)
+/* Returns a path that does not depend on the working directory. If it returns NULL, error is an error
+ * number, or 0 without memory. */
+static char *full_path(const char *path, int *error)
 {
+	errno = ENOMEM;
 	char *directory = *path == '/' ? strdup("") : getcwd(NULL, 0);
+	*error = directory || errno == ENOMEM ? 0 : errno;
 	struct text full = {0};
 	append_string(&full, directory ? directory : "");
 	append_string(&full, *path == '/' ? "" : "/");

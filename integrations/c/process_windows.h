@@ -127,10 +127,11 @@ static wchar_t *wide_variable(const wchar_t *name)
 	return value;
 }
 
+/* Returns a variable of the environment, "" if it is not set, or NULL without memory. */
 static char *variable(const char *name)
 {
 	wchar_t *w = wide(name), *value = w ? wide_variable(w) : NULL;
-	char *s = narrow(value);
+	char *s = narrow(value ? value : L"");
 	free(value);
 	free(w);
 	return s;
@@ -260,9 +261,10 @@ static void append_error(struct text *t, int error)
 	free(s);
 }
 
-/* Returns a path that does not depend on the working directory, or NULL without memory. */
-static char *full_path(const char *path)
+/* Returns a path that does not depend on the working directory, or NULL without memory, when error is 0. */
+static char *full_path(const char *path, int *error)
 {
+	*error = 0;
 	wchar_t *w = wide(path), *full = NULL;
 	DWORD n = w ? GetFullPathNameW(w, 0, NULL, NULL) : 0;
 	if (n > 0 && (full = malloc(n * sizeof *full)) && GetFullPathNameW(w, n, full, NULL) >= n) {

@@ -22,6 +22,8 @@ struct ptxlink_link {
 	size_t inputs_size;
 	char **options;
 	size_t options_size;
+	int failed; /* the first failure of what adds to the link */
+	char *why;
 
 	/* Guarded by the lock of the linker. */
 	enum state state;
@@ -65,7 +67,7 @@ ptxlink *ptxlink_create(const char *executable)
 	if (!l)
 		return NULL;
 	l->executable = executable ? strdup(executable) : variable("PTXLINK");
-	if (!l->executable || !*l->executable) {
+	if (l->executable && !*l->executable) {
 		free(l->executable);
 		l->executable = strdup("ptxlink");
 	}
@@ -140,7 +142,7 @@ static int start(ptxlink *l)
 
 ptxlink_link *ptxlink_link_create(ptxlink *linker)
 {
-	ptxlink_link *k = calloc(1, sizeof *k);
+	ptxlink_link *k = linker ? calloc(1, sizeof *k) : NULL;
 	if (k)
 		k->linker = linker;
 	return k;
@@ -175,20 +177,43 @@ void ptxlink_link_destroy(ptxlink_link *k)
 		free(k->options[i]);
 	free(k->inputs);
 	free(k->options);
+	free(k->why);
 	free(k);
 }
 
+/* Returns "what: why", or NULL without memory. */
+static char *sentence(const char *what, const char *why)
+{
+	struct text t = {0};
+	append_string(&t, what);
+	append_string(&t, *why ? ": " : "");
+	append_string(&t, why);
+	return t.data;
+}
+
+/* Keeps a failure for ptxlink_run, if it is the first. */
+static int fail(ptxlink_link *k, int code, const char *what, const char *why)
+{
+	if (k && !k->failed) {
+		k->failed = code;
+		k->why = sentence(what, why);
+	}
+	return code;
+}
+
+static const char no_memory[] = "out of memory";
+
 static int add(ptxlink_link *k, const char *name, const void *data, size_t size, int copy)
 {
-	struct input *grown = realloc(k->inputs, (k->inputs_size + 1) * sizeof *grown);
+	struct input *grown = k && size < SIZE_MAX ? realloc(k->inputs, (k->inputs_size + 1) * sizeof *grown) : NULL;
 	if (!grown)
-		return PTXLINK_MEMORY;
+		return fail(k, PTXLINK_MEMORY, no_memory, "");
 	k->inputs = grown;
 	struct input in = {strdup(name), copy ? malloc(size + 1) : NULL, size};
 	if (!in.name || (copy && !in.data)) {
 		free(in.name);
 		free(in.data);
-		return PTXLINK_MEMORY;
+		return fail(k, PTXLINK_MEMORY, no_memory, "");
 	}
 	if (size)
 		memcpy(in.data, data, size);
@@ -196,25 +221,45 @@ static int add(ptxlink_link *k, const char *name, const void *data, size_t size,
 	return PTXLINK_OK;
 }
 
-int ptxlink_add(ptxlink_link *k, const char *name, const void *data, size_t size) { return add(k, name, data, size, 1); }
+int ptxlink_add(ptxlink_link *k, const char *name, const void *data, size_t size)
+{
+	if (!name || (!data && size))
+		return fail(k, PTXLINK_USAGE, name ? name : "ptxlink_add", name ? "the data is NULL" : "the name is NULL");
+	return add(k, name, data, size, 1);
+}
 
 int ptxlink_add_file(ptxlink_link *k, const char *path)
 {
+	if (!path)
+		return fail(k, PTXLINK_USAGE, "ptxlink_add_file", "the path is NULL");
 	/* The server stays in the directory in which it was started. */
-	char *full = full_path(path);
-	int result = full ? add(k, full, NULL, 0, 0) : PTXLINK_MEMORY;
+	int error, result;
+	char *full = full_path(path, &error);
+	if (full) {
+		result = add(k, full, NULL, 0, 0);
+	} else if (!error) {
+		result = fail(k, PTXLINK_MEMORY, no_memory, "");
+	} else {
+		struct text why = {0};
+		append_string(&why, "the working directory cannot be found: ");
+		append_error(&why, error);
+		result = fail(k, PTXLINK_IO, path, why.data ? why.data : no_memory);
+		free(why.data);
+	}
 	free(full);
 	return result;
 }
 
 int ptxlink_option(ptxlink_link *k, const char *option)
 {
-	char **grown = realloc(k->options, (k->options_size + 1) * sizeof *grown);
+	if (!option)
+		return fail(k, PTXLINK_USAGE, "ptxlink_option", "the option is NULL");
+	char **grown = k ? realloc(k->options, (k->options_size + 1) * sizeof *grown) : NULL;
 	if (!grown)
-		return PTXLINK_MEMORY;
+		return fail(k, PTXLINK_MEMORY, no_memory, "");
 	k->options = grown;
 	if (!(k->options[k->options_size] = strdup(option)))
-		return PTXLINK_MEMORY;
+		return fail(k, PTXLINK_MEMORY, no_memory, "");
 	k->options_size++;
 	return PTXLINK_OK;
 }
@@ -267,6 +312,8 @@ static void write_request(struct text *t, const ptxlink_link *k, int output)
 	append_string(t, output == PTXLINK_PTX ? ",\"lines\":true}" : "}");
 }
 
+enum { max_header = 16 << 20 }; /* a longer one ends the server */
+
 static void set_length(unsigned char b[4], size_t size)
 {
 	for (int i = 0; i < 4; i++)
@@ -286,16 +333,26 @@ static int send_request(struct server *to, const struct text *header, const ptxl
 	return 1;
 }
 
-/* Reads bytes behind a header; NULL at the end of the connection or without memory. */
-static char *receive_bytes(struct server *from, long long size)
+/* Reads bytes after a header into memory for them. Without memory, it drops them and sets the code of
+ * the answer, so that other answers can be read. It returns 0 at the end of the connection. */
+static int receive_bytes(struct server *from, long long size, char **into, int *code)
 {
-	char *data = size >= 0 ? malloc((size_t)size + 1) : NULL;
-	if (data && receive(from, data, (size_t)size)) {
-		data[size] = 0;
-		return data;
+	char dropped[4096];
+	free(*into);
+	*into = NULL;
+	if (size < 0)
+		return 0;
+	if ((*into = malloc((size_t)size + 1))) {
+		(*into)[size] = 0;
+		return receive(from, *into, (size_t)size);
 	}
-	free(data);
-	return NULL;
+	*code = PTXLINK_MEMORY;
+	for (size_t left = (size_t)size, n; left; left -= n) {
+		n = left < sizeof dropped ? left : sizeof dropped;
+		if (!receive(from, dropped, n))
+			return 0;
+	}
+	return 1;
 }
 
 /* Reads an answer, and gives it to the link that waits for it. The lock is not held, but this thread
@@ -307,21 +364,20 @@ static int receive_answer(ptxlink *l)
 		return 0;
 	const char *json = answer.json;
 	long long id = number(field(json, "id"));
-	char *said = receive_bytes(&l->server, number(field(json, "stdout")));
-	answer.text = receive_bytes(&l->server, number(field(json, "stderr")));
-	int ok = id > 0 && said && answer.text;
+	answer.code = (int)number(field(json, "code"));
+	char *said = NULL;
+	int ok = id > 0 && receive_bytes(&l->server, number(field(json, "stdout")), &said, &answer.code) &&
+		receive_bytes(&l->server, number(field(json, "stderr")), &answer.text, &answer.code);
 	free(said);
 	const char *at = array(json, "files");
 	for (const char *file; ok && (file = element(&at));) {
-		free(answer.output);
 		answer.output_size = (size_t)number(field(file, "size"));
-		ok = (answer.output = receive_bytes(&l->server, (long long)answer.output_size)) != NULL;
+		ok = receive_bytes(&l->server, (long long)answer.output_size, &answer.output, &answer.code);
 	}
 	if (!ok) {
 		forget(&answer);
 		return 0;
 	}
-	answer.code = (int)number(field(json, "code"));
 	lock(&l->lock);
 	for (ptxlink_link **k = &l->waiting; *k; k = &(*k)->next) {
 		if ((*k)->id != (unsigned long long)id)
@@ -370,12 +426,8 @@ static void await(ptxlink *l, ptxlink_link *k)
 
 static int say(ptxlink_link *k, int code, const char *what, const char *why)
 {
-	struct text t = {0};
-	append_string(&t, what);
-	append_string(&t, *why ? ": " : "");
-	append_string(&t, why);
 	free(k->text);
-	k->text = t.data;
+	k->text = sentence(what, why);
 	k->code = code;
 	return code;
 }
@@ -410,8 +462,12 @@ static int read_lines(ptxlink_link *k)
 
 int ptxlink_run(ptxlink_link *k, int output)
 {
+	if (!k)
+		return PTXLINK_MEMORY;
 	ptxlink *l = k->linker;
 	forget(k);
+	if (k->failed)
+		return say(k, k->failed, k->why ? k->why : no_memory, "");
 	if (output < PTXLINK_PTX || output > PTXLINK_CHECK)
 		return say(k, PTXLINK_USAGE, "no such output", "");
 	take_over(l);
@@ -426,12 +482,14 @@ int ptxlink_run(ptxlink_link *k, int output)
 	k->id = ++l->last;
 	struct text header = {0};
 	write_request(&header, k, output);
-	if (failed || header.failed) {
+	if (failed || header.failed || header.size > max_header) {
 		unlock(&l->lock);
 		unlock(&l->write);
 		free(header.data);
 		if (header.failed)
-			return say(k, PTXLINK_MEMORY, "out of memory", "");
+			return say(k, PTXLINK_MEMORY, no_memory, "");
+		if (!failed)
+			return say(k, PTXLINK_USAGE, "the options and names are longer than 16 MiB", "");
 		struct text why = {0};
 		if (failed > 0)
 			append_error(&why, failed);
@@ -448,6 +506,10 @@ int ptxlink_run(ptxlink_link *k, int output)
 	free(header.data);
 	await(l, k);
 
+	if (k->code == PTXLINK_MEMORY) {
+		forget(k);
+		return say(k, PTXLINK_MEMORY, no_memory, "");
+	}
 	if (k->code == PTXLINK_SERVER)
 		return say(k, PTXLINK_SERVER, "ptxlink serve has ended", "");
 	const char *error = field(k->json, "error");
@@ -458,7 +520,7 @@ int ptxlink_run(ptxlink_link *k, int output)
 	}
 	if (!read_lines(k)) {
 		forget(k);
-		return say(k, PTXLINK_MEMORY, "out of memory", "");
+		return say(k, PTXLINK_MEMORY, no_memory, "");
 	}
 	free(k->json);
 	k->json = NULL;
@@ -467,8 +529,8 @@ int ptxlink_run(ptxlink_link *k, int output)
 
 void ptxlink_cancel(ptxlink_link *k)
 {
-	ptxlink *l = k->linker;
-	if (!owns(&l->owner))
+	ptxlink *l = k ? k->linker : NULL;
+	if (!l || !owns(&l->owner))
 		return; /* it runs in the parent */
 	lock(&l->write);
 	lock(&l->lock);
@@ -487,17 +549,22 @@ void ptxlink_cancel(ptxlink_link *k)
 const void *ptxlink_output(const ptxlink_link *k, size_t *size)
 {
 	if (size)
-		*size = k->output_size;
-	return k->output;
+		*size = k ? k->output_size : 0;
+	return k ? k->output : NULL;
 }
 
-const char *ptxlink_text(const ptxlink_link *k) { return k->text ? k->text : ""; }
+const char *ptxlink_text(const ptxlink_link *k)
+{
+	if (!k || (!k->text && k->code == PTXLINK_MEMORY))
+		return no_memory;
+	return k->text ? k->text : "";
+}
 
-const char *ptxlink_messages(const ptxlink_link *k) { return k->messages ? k->messages : "[]"; }
+const char *ptxlink_messages(const ptxlink_link *k) { return k && k->messages ? k->messages : "[]"; }
 
 const char *ptxlink_origin(const ptxlink_link *k, size_t line, size_t *input_line)
 {
-	if (line == 0 || line > k->lines_size)
+	if (!k || line == 0 || line > k->lines_size)
 		return NULL;
 	long long module = k->lines[2 * (line - 1)];
 	if (module < 0 || (size_t)module >= k->modules_size)

@@ -15,6 +15,10 @@
  * no global state, handles no signals and starts no threads. Several threads may use one linker,
  * each with links of its own. After fork, a linker starts an executable for the child with its
  * next link. On Windows, paths and names are UTF-8.
+ *
+ * The link keeps the first failure of ptxlink_add, ptxlink_add_file and ptxlink_option: ptxlink_run
+ * returns it, and ptxlink_text says why. ptxlink_create and ptxlink_link_create return NULL without
+ * memory. All functions accept that, and ptxlink_run then returns PTXLINK_MEMORY.
  */
 #ifndef PTXLINK_H
 #define PTXLINK_H
@@ -41,7 +45,7 @@ typedef struct ptxlink_link ptxlink_link; /* one link, with its inputs and its r
 enum {
 	PTXLINK_OK = 0,
 	PTXLINK_REFUSED = 1,     /* the inputs cannot be linked */
-	PTXLINK_USAGE = 2,       /* an option is wrong */
+	PTXLINK_USAGE = 2,       /* an option or an argument is wrong */
 	PTXLINK_IO = 3,          /* a file cannot be read, or ptxas is not found */
 	PTXLINK_CANCELLED = 130, /* by ptxlink_cancel */
 	PTXLINK_MEMORY = -1,     /* there is no memory */
@@ -68,7 +72,8 @@ PTXLINK_API void ptxlink_link_destroy(ptxlink_link *link);
  * copied. */
 PTXLINK_API int ptxlink_add(ptxlink_link *link, const char *name, const void *data, size_t size);
 
-/* Adds a file, which messages call by its absolute path. */
+/* Adds a file, which messages call by its absolute path. A relative path is PTXLINK_IO if the working
+ * directory cannot be found. */
 PTXLINK_API int ptxlink_add_file(ptxlink_link *link, const char *path);
 
 /* Adds an option of the command line, such as "--arch=sm_80" or "-O1". */

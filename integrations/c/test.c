@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "ptxlink.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -140,6 +141,50 @@ static void errors(ptxlink *linker)
 	ptxlink_destroy(other);
 	ptxlink_destroy(NULL);
 	ptxlink_link_destroy(NULL);
+}
+
+/* What cannot be added makes the link fail. */
+static void fails(ptxlink *linker, const char *directory)
+{
+	ptxlink_link *link = both(linker);
+	CHECK(ptxlink_add(link, "huge.ptx", lib_text, SIZE_MAX) == PTXLINK_MEMORY && ptxlink_option(link, NULL) == PTXLINK_USAGE);
+	CHECK(ptxlink_run(link, PTXLINK_PTX) == PTXLINK_MEMORY && !strcmp(ptxlink_text(link), "out of memory") && !ptxlink_output(link, NULL));
+	CHECK(!strcmp(ptxlink_messages(link), "[]"));
+	ptxlink_link_destroy(link);
+	const char *said[] = {"ptxlink_option: the option is NULL", "ptxlink_add_file: the path is NULL", "ptxlink_add: the name is NULL", "x: the data is NULL"};
+	for (int i = 0; i < 4; i++) {
+		link = both(linker);
+		CHECK((i == 0 ? ptxlink_option(link, NULL) : i == 1 ? ptxlink_add_file(link, NULL) : ptxlink_add(link, i == 2 ? NULL : "x", NULL, 1)) == PTXLINK_USAGE);
+		CHECK(ptxlink_run(link, PTXLINK_PTX) == PTXLINK_USAGE && !strcmp(ptxlink_text(link), said[i]));
+		ptxlink_link_destroy(link);
+	}
+	char *large = malloc((16 << 20) + 1);
+	CHECK(large);
+	memset(large, 'x', 16 << 20);
+	large[16 << 20] = 0;
+	link = both(linker);
+	CHECK(ptxlink_option(link, large) == PTXLINK_OK && ptxlink_run(link, PTXLINK_PTX) == PTXLINK_USAGE && strstr(ptxlink_text(link), "16 MiB"));
+	ptxlink_link_destroy(link);
+	free(large);
+	/* Without memory, there is no linker. */
+	CHECK(!ptxlink_link_create(NULL) && ptxlink_add(NULL, "x", "", 0) == PTXLINK_MEMORY && ptxlink_add_file(NULL, "/x") == PTXLINK_MEMORY);
+	CHECK(ptxlink_option(NULL, "-O1") == PTXLINK_MEMORY && ptxlink_run(NULL, PTXLINK_PTX) == PTXLINK_MEMORY && !strcmp(ptxlink_text(NULL), "out of memory"));
+	size_t size = 1;
+	CHECK(!ptxlink_output(NULL, &size) && size == 0 && !ptxlink_origin(NULL, 1, &size) && !strcmp(ptxlink_messages(NULL), "[]"));
+	ptxlink_cancel(NULL);
+#ifdef _WIN32
+	(void)directory;
+#else
+	char gone[4096];
+	snprintf(gone, sizeof gone, "%s/gone", directory);
+	int back = open(".", O_RDONLY);
+	CHECK(back >= 0 && !mkdir(gone, 0755) && !chdir(gone) && !rmdir(gone));
+	link = both(linker);
+	CHECK(ptxlink_add_file(link, "more.ptx") == PTXLINK_IO && ptxlink_add_file(link, lib_path) == PTXLINK_OK);
+	CHECK(ptxlink_run(link, PTXLINK_PTX) == PTXLINK_IO && !strncmp(ptxlink_text(link), "more.ptx: the working directory cannot be found: ", 48));
+	ptxlink_link_destroy(link);
+	CHECK(!fchdir(back) && !close(back));
+#endif
 }
 
 static void same_name(ptxlink *linker)
@@ -296,6 +341,7 @@ int main(int count, char **args)
 	ptxlink_destroy(ptxlink_create(program)); /* without a link */
 	link_both(linker);
 	errors(linker);
+	fails(linker, args[4]);
 	same_name(linker);
 	cubin(linker);
 	cancels(linker, args[4]);

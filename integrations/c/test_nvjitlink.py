@@ -130,7 +130,11 @@ class NvJitLink(unittest.TestCase):
             f.write(LIB)
         h = Handle("-arch=sm_80")
         self.assertEqual((h.add(MAIN), h.call("AddFile", h.handle, PTX, b"lib.ptx"), h.complete()), (SUCCESS,) * 3)
-        self.assertEqual(h.call("AddFile", h.handle, PTX, b"none.ptx"), INVALID_INPUT)
+        # What cannot be added makes the link fail.
+        for add in (lambda h: h.call("AddFile", h.handle, PTX, b"none.ptx"), lambda h: h.call("AddFile", h.handle, PTX, b"."), lambda h: h.add(None), lambda h: h.add(b"")):
+            h = Handle("-arch=sm_80")
+            self.assertEqual((h.add(MAIN + LIB[len(HEAD):].replace(b".visible", b".weak")), add(h), h.complete()), (SUCCESS, INVALID_INPUT, INVALID_INPUT))
+        self.assertEqual(Handle("-arch=sm_80", "-Xptxas=" + "v" * 5000).created, INTERNAL)
         member = b"!<arch>\n" + b"%-16s%-12d%-6d%-6d%-8o%-10d`\n" % (b"lib.ptx/", 0, 0, 0, 0o644, len(LIB)) + LIB + b"\n" * (len(LIB) % 2)
         h = Handle("-arch=sm_80")
         self.assertEqual((h.add(MAIN), h.add(member, b"lib.a", LIBRARY_INPUT), h.complete()), (SUCCESS,) * 3, h.log())
