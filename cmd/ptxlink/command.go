@@ -32,6 +32,7 @@ type command struct {
 	stdout, stderr io.Writer
 	report         reporter
 	read           *infile.Files // all that were read
+	response       []string      // the response files
 	paths          []string      // of the inputs that are files, whose place no output takes
 	unnamed        bool          // a link without -o
 	memory         *memory       // of a request to ptxlink serve

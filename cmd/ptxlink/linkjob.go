@@ -347,11 +347,14 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 		return m
 	})
 	write := map[string]func(io.Writer) error{ // --reproduce is written before the link
-		"Map":                func(w io.Writer) error { return j.writeMap(w, result, facts) },
-		"dot":                result.WriteDot,
-		"report":             func(w io.Writer) error { return report.Report{Title: filepath.Base(j.output), Map: facts()}.Write(w) },
-		"dependency-file":    func(w io.Writer) error { return outfile.Dependencies(w, j.output, regularFiles(j.paths)) },
-		"unused-inputs":      func(w io.Writer) error { return outfile.UnusedInputs(w, regularFiles(unused)) },
+		"Map":    func(w io.Writer) error { return j.writeMap(w, result, facts) },
+		"dot":    result.WriteDot,
+		"report": func(w io.Writer) error { return report.Report{Title: filepath.Base(j.output), Map: facts()}.Write(w) },
+		// Pipes such as /dev/fd/63 are gone when Make looks for them. Members of thin archives are files.
+		"dependency-file": func(w io.Writer) error {
+			return outfile.Dependencies(w, j.output, append(j.read.Regular(j.paths), without(j.read.Names(), j.response, j.paths)...))
+		},
+		"unused-inputs":      func(w io.Writer) error { return outfile.UnusedInputs(w, j.read.Regular(unused)) },
 		"print-dependencies": func(w io.Writer) error { writePulls(w, result); return nil },
 		"time-trace":         j.writeTimeTrace,
 	}
@@ -372,10 +375,15 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 	return j.write(j.paths, append(files, output...)...)
 }
 
-// regularFiles leaves out pipes such as /dev/fd/63, which are gone when Make
-// looks for them.
-func regularFiles(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !regular(path) })
+// without returns the names that are in none of the lists.
+func without(names []string, lists ...[]string) []string {
+	skip := map[string]bool{}
+	for _, list := range lists {
+		for _, name := range list {
+			skip[name] = true
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return skip[name] })
 }
 
 // timed adds a pass outside the linker.

@@ -126,6 +126,7 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 	if err != nil {
 		return err
 	}
+	c.response = c.read.Names()
 	if s.letters {
 		args = splitLetters(t, args)
 	}

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,9 +57,9 @@ func Of(ctx context.Context) *Files {
 }
 
 // Add records a file that was opened. Only regular files have contents that stay, so it
-// ignores others, and those of size 0, as all in /proc are.
+// ignores others.
 func (f *Files) Add(name string, info fs.FileInfo) {
-	if !info.Mode().IsRegular() || info.Size() == 0 {
+	if !info.Mode().IsRegular() {
 		return
 	}
 	for ; f != nil; f = f.around {
@@ -153,8 +155,32 @@ func (f *Files) Same(info fs.FileInfo) string {
 	return f.first(func(read file) bool { return os.SameFile(read.info, info) })
 }
 
+// Names returns the names of the files, sorted, since the order of reading depends on -j.
+func (f *Files) Names() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	names := map[string]bool{}
+	for _, file := range f.list {
+		names[file.name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Regular returns the paths of regular files, without pipes. It does not look again at a file that
+// was read, which may be gone and was an input all the same.
+func (f *Files) Regular(paths []string) []string {
+	read := f.Names()
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		if _, found := slices.BinarySearch(read, path); found {
+			return false
+		}
+		info, err := os.Stat(path)
+		return err != nil || !info.Mode().IsRegular()
+	})
+}
+
 // first returns the least name of the wanted files, since the order of reading depends on -j;
-// "" if there are none.
+// "" if there are none. It passes over files of size 0, as all in /proc are.
 func (f *Files) first(wanted func(file) bool) string {
 	if f == nil {
 		return ""
@@ -163,7 +189,7 @@ func (f *Files) first(wanted func(file) bool) string {
 	defer f.mu.Unlock()
 	least := ""
 	for _, read := range f.list {
-		if (least == "" || read.name < least) && wanted(read) {
+		if (least == "" || read.name < least) && read.info.Size() > 0 && wanted(read) {
 			least = read.name
 		}
 	}

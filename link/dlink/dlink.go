@@ -107,7 +107,7 @@ type Job struct {
 // the same error (package infile) and reports it.
 func Read(ctx context.Context, files []File, o Options) *Job {
 	var log diag.Log
-	r := reader{Options: o, log: &log, linked: map[string]bool{}, libraries: map[string]bool{}}
+	r := reader{Options: o, log: &log, read: infile.Of(ctx), linked: map[string]bool{}, libraries: map[string]bool{}}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	for _, f := range files {
 		r.file(ctx, f)
@@ -158,6 +158,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 type reader struct {
 	Options
 	log        *diag.Log
+	read       *infile.Files // records what is read
 	gpu        object.GPU
 	candidates []candidate
 	linked     map[string]bool // IDs in outputs of nvcc -dlink
@@ -166,6 +167,11 @@ type reader struct {
 	launched   []string        // patterns of the kernels that the host launches
 	unclear    bool            // some files do not say what they launch
 	whole      []string        // objects that were compiled without -rdc=true
+}
+
+// containers returns how containers are read.
+func (r *reader) containers() container.Options {
+	return container.Options{MaxSize: r.MaxInputSize, Open: r.read.ReadRegular}
 }
 
 // virtual reports whether the link is for a virtual architecture.
@@ -198,7 +204,7 @@ func (r *reader) file(ctx context.Context, f File) {
 	var codes []container.Object
 	other := true
 	if err == nil {
-		codes, other, err = container.HostObjects(f.Path, data, container.Options{MaxSize: r.MaxInputSize})
+		codes, other, err = container.HostObjects(f.Path, data, r.containers())
 	}
 	if err != nil || other {
 		r.unclear = true
@@ -251,7 +257,7 @@ func (r *reader) hostSymbols(ctx context.Context, files []File) map[string]strin
 	for _, f := range files {
 		maps := r.maps()
 		if data, err := read(ctx, f.Path, maps); err == nil {
-			container.HostSymbols(f.Path, data, container.Options{MaxSize: r.MaxInputSize}, func(object, symbol string) {
+			container.HostSymbols(f.Path, data, r.containers(), func(object, symbol string) {
 				if objects[symbol] == "" && !skipped[object] {
 					objects[symbol] = object
 				}

@@ -36,7 +36,7 @@ type Separated struct {
 // relocatable cubins that run on it, in files of their own, fatbins and host objects, or else
 // LTO-IR or LLVM bitcode.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
-	r := reader{Options: o, separating: true, log: log}
+	r := reader{Options: o, separating: true, log: log, read: infile.Of(ctx)}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	for _, in := range Buffered(ctx, inputs, o.MaxInputSize) {
 		path, data, maps := "", []byte(nil), r.maps()
@@ -174,7 +174,7 @@ func holder(ctx context.Context, in link.Input, maps *mapped.Files) (name string
 
 // offers lists the device code of a file.
 func (r *reader) offers(path string, data []byte) []container.Object {
-	list, _ := container.Objects(path, data, container.Options{MaxSize: r.MaxInputSize}) // link.Link reports what is wrong
+	list, _ := container.Objects(path, data, r.containers()) // link.Link reports what is wrong
 	for i := range list {
 		if !r.separating { // nvcc knows no bitcode
 			list[i].Codes = slices.DeleteFunc(list[i].Codes, func(c container.Code) bool { return c.Form == container.LLVMBitcode })
