@@ -160,7 +160,7 @@ func namedOnce(ctx context.Context, list []Input, log *diag.Log) []Input {
 		case !twice:
 			first[key] = place{i, len(kept)}
 			kept = append(kept, in)
-		case container.IsArchive(infile.Of(ctx).Head(path, 8)):
+		case container.IsArchive(infile.Of(ctx).Head(in.Path, 8)): // whose reader gets the same error
 			same := &kept[earlier.kept]
 			same.WholeArchive = same.WholeArchive || in.WholeArchive
 		default:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/typo"
 	"ptxlink/link/diag"
 )
@@ -19,7 +20,8 @@ func LibraryFile(name string, dirs []string) (path string, ok bool) {
 		for _, dir := range dirs {
 			for _, candidate := range candidates {
 				path := filepath.ToSlash(filepath.Join(dir, candidate)) // as makefiles name it on Windows, too
-				if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				info, err := os.Stat(path)
+				if err == nil && !info.IsDir() || err != nil && !infile.Absent(err) { // whoever reads it reports that
 					return path, true
 				}
 			}

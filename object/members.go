@@ -22,10 +22,20 @@ func Refuse(name string, err error, log *diag.Log) {
 		text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
 	}
 	id := diag.BadContainer
-	if fault.NoPTX {
+	switch {
+	case fault.Err != nil:
+		id = diag.IO
+	case fault.NoPTX:
 		id = diag.NotPTX
 	}
-	log.Error(id, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).WithHelp(fault.Help)
+	log.Error(id, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).WithHelp(fault.Help).Err = fault.Err
+}
+
+// unread reports whether an error of package container says that something could not be read, rather
+// than that it is damaged.
+func unread(err error) bool {
+	fault, ok := errors.AsType[*container.Error](err)
+	return ok && fault.Err != nil
 }
 
 // otherGPU changes an error if the reason is that none of the cubins in a file runs on the GPU of a link.

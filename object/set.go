@@ -45,7 +45,7 @@ type Unit struct {
 
 	member   *container.Member // nil until it is read through an index
 	unusable string            // why it cannot be linked
-	unread   bool              // it does not fit into memory
+	unread   bool              // it could not be read
 	index    *container.Index
 	indexed  *container.Indexed
 	recorded map[string]ptx.Linkage // what the index records for the unit, once read
@@ -274,7 +274,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 	}
 	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize, Open: files.readRegular})
 	if err != nil {
-		op.unread = errors.Is(err, room.ErrNone)
+		op.unread = unread(err)
 		otherGPU(err, o.Arch)
 		Refuse(in.name(), err, &op.log)
 		return
@@ -427,7 +427,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 			if f, ok := errors.AsType[*container.Error](err); ok && f.Stale {
 				return f
 			}
-			u.unread = errors.Is(err, room.ErrNone)
+			u.unread = unread(err)
 			Refuse(s.inputs[u.Input].name(), err, log)
 			return nil
 		}

@@ -118,12 +118,15 @@ func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compil
 	}
 	compiler = strings.Join(words, " ")
 	out, err := tool.Run(ctx, tool.Command{Path: words[0], Args: append(words[1:], "-E", "-x", lang, path), Stdin: stdin, Apart: true})
-	if err == nil && !out.State.Success() {
-		err = errors.New(out.State.String())
-	}
 	if err != nil {
-		lines := strings.TrimSpace(string(out.Errors))
-		return "", nil, &exitError{exitLink, diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s -E failed on %s: %v", compiler, path, err)).WithHelp(lines)}
+		return "", nil, &exitError{exitIO, err}
+	}
+	if !out.State.Success() {
+		lines, code := strings.TrimSpace(string(out.Errors)), exitLink
+		if out.Killed() != "" {
+			code = exitIO
+		}
+		return "", nil, &exitError{code, diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s -E failed on %s: %v", compiler, path, out.State)).WithHelp(lines)}
 	}
 	return compiler, out.Said, nil
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -230,7 +231,11 @@ func (j *arJob) arFresh(ctx context.Context) error {
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
 	if j.onDisk {
-		if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !container.IsArchive(data) {
+		data, err := os.ReadFile(j.archive)
+		if err != nil && !infile.Absent(err) && !errors.Is(err, syscall.EISDIR) {
+			return fmt.Errorf("cannot read %s: %w", j.archive, outfile.Reason(err))
+		}
+		if len(data) > 0 && !container.IsArchive(data) {
 			return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, j.archive+" exists and is not an archive").WithHelp("the archive comes first: ptxlink ar libx.a " + j.archive)}
 		}
 	}

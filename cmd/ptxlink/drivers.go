@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/diag"
 	"ptxlink/link/llvm"
@@ -56,7 +57,7 @@ func (j *linkJob) nvptxLd() error {
 	// gcc names the directories that it may have, also those that it has not.
 	dirs := slices.DeleteFunc(j.opts.StringSlice("L"), func(dir string) bool {
 		_, err := os.Stat(dir)
-		return err != nil
+		return infile.Absent(err)
 	})
 	inputs, err := j.findInputs(dirs)
 	if j.options.Inputs = inputs; err != nil {
@@ -266,7 +267,7 @@ func rustArguments(args []string) (out []string) {
 			out = append(out, "--undefined="+value)
 		case "--target":
 		case "-L": // rustc names directories that it may have
-			if _, err := os.Stat(value); err == nil {
+			if _, err := os.Stat(value); !infile.Absent(err) {
 				out = append(out, arg, value)
 			}
 		case "--debug", "-Olto": // the bitcode has debug information, and is compiled together, anyway

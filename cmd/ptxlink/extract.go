@@ -3,13 +3,16 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/diag"
 	"ptxlink/link/pack"
@@ -110,6 +113,9 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 			if err == nil && bytes.Equal(old, e.Text) {
 				continue
 			}
+			if err != nil && !force && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("cannot read %s: %w", e.File, outfile.Reason(err))
+			}
 			if err == nil && !force {
 				log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s exists and differs from what %s holds", e.File, e.Name)).
 					WithHelp("choose a directory with -o, or write over it with --force")
@@ -130,10 +136,11 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	return c.write(c.paths, files...)
 }
 
-// regular reports whether a path is that of a regular file, not of a device, a pipe or nothing.
+// regular reports whether a path is that of a regular file, not of a device, a pipe or nothing. It may
+// be one if that cannot be found out.
 func regular(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	return err == nil && info.Mode().IsRegular() || err != nil && !infile.Absent(err)
 }
 
 // showTable writes --list. unread is the error of files without PTX, or nil. Unknown values are shown as a dash.

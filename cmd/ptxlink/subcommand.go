@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/typo"
 	"ptxlink/link/diag"
 )
@@ -91,7 +92,7 @@ func findSubcommand(args []string) (sub subcommand, rest []string) {
 	if words, ok := asked(args); ok && len(words) == 1 {
 		return linking, args // the name is being typed
 	} else if len(args) > 0 && args[0] == "help" && !ok {
-		if _, err := os.Stat("help"); err != nil {
+		if _, err := os.Stat("help"); infile.Absent(err) {
 			args = append(slices.Clone(args[1:]), "--help")
 		}
 	}
@@ -134,7 +135,7 @@ func (c *command) misspelt() error {
 	if _, ok := c.memory.input(first); ok {
 		return nil
 	}
-	if _, err := os.Stat(first.name); err == nil || first.library || strings.ContainsAny(first.name, "./") {
+	if _, err := os.Stat(first.name); !infile.Absent(err) || first.library || strings.ContainsAny(first.name, "./") {
 		return nil
 	}
 	var names []string

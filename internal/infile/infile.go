@@ -319,6 +319,13 @@ type missing struct{ error }
 func (missing) Error() string   { return "no such file or directory" }
 func (m missing) Unwrap() error { return m.error }
 
+// Absent reports whether an error of a look at a file says that the user has none of this name. Any
+// other is an error of the machine, which says nothing about the file. Windows has many for names
+// that no file can have.
+func Absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || err != nil && runtime.GOOS == "windows"
+}
+
 // Fold returns a name in the form in which names of one file are equal: Windows does not tell
 // A.ptx from a.ptx.
 func Fold(name string) string {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
@@ -95,7 +96,8 @@ func below(pattern string) string {
 	for _, root := range ptxas.Newest(pattern) {
 		for _, dir := range dirs {
 			for _, path := range ptxas.Newest(filepath.Join(root, filepath.FromSlash(dir), fileName)) {
-				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				info, err := os.Stat(path)
+				if err == nil && info.Mode().IsRegular() || err != nil && !infile.Absent(err) {
 					return path
 				}
 			}

@@ -187,7 +187,7 @@ func (op *opener) thinMember(h arEntry, p place) {
 	op.needLeft(bad != room.ErrTooLong, p, h.at)
 	if bad != nil {
 		err := p.fault(h.at, "member %s of this thin archive cannot be read: %v", path, infile.Reason(bad))
-		if err.Help = ""; errors.Is(bad, fs.ErrNotExist) {
+		if err.Help, err.Err = "", bad; errors.Is(bad, fs.ErrNotExist) {
 			err.Help = "a thin archive holds only the paths of its members, seen from its own directory; they must be moved along with it"
 		}
 		panic(err)
