@@ -91,6 +91,9 @@ func (c *command) placeFiles(list []pack.Extracted, output string) error {
 	if output == "" {
 		return nil
 	}
+	if len(list) == 0 {
+		return &exitError{exitLink, diag.New(diag.NotPTX, diag.Place{}, "there is no PTX to write to "+output)}
+	}
 	if len(list) > 1 {
 		return usageError(fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
 			"name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them")

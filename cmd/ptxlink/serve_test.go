@@ -200,8 +200,6 @@ func TestServeCancel(t *testing.T) {
 	}
 }
 
-const small = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
-
 // TestServeRefuses sends requests that are wrong. Each is answered, and the next one runs.
 func TestServeRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
