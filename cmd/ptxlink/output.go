@@ -105,6 +105,9 @@ func (c *command) writeFirst(inputs []string, files ...outfile.File) error {
 	if mapped.Changed(err) {
 		return mapped.ErrChanged
 	}
+	if err == nil && slices.ContainsFunc(files, func(f outfile.File) bool { return f.Lost() }) {
+		c.report.note("standard output is the null device, or closed: what was written there is lost")
+	}
 	return err
 }
 

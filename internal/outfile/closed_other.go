@@ -2,5 +2,5 @@
 
 package outfile
 
-// closedAtStart works on Linux only.
-func closedAtStart() bool { return false }
+// nullOrClosed works on Linux only.
+func nullOrClosed() bool { return false }

@@ -322,10 +322,6 @@ func isSpecial(path string) bool {
 // writeSpecial writes to a special file. It appends to a regular one, so that `-o /dev/stdout >>log`
 // keeps the log. CON of Windows is not opened for appending.
 func writeSpecial(f File) error {
-	stdout := f.To == os.Stdout || f.Path == "/dev/stdout" || f.Path == "/dev/fd/1" || f.Path == "/proc/self/fd/1"
-	if stdout && closedAtStart() {
-		return errors.New("it is closed")
-	}
 	to := f.To
 	if to == nil {
 		flag := os.O_WRONLY
@@ -348,6 +344,12 @@ func writeSpecial(f File) error {
 		return ErrStdoutUnread
 	}
 	return err
+}
+
+// Lost reports whether what was written went to a standard output that may have been closed.
+func (f *File) Lost() bool {
+	stdout := f.To == os.Stdout || f.Path == "/dev/stdout" || f.Path == "/dev/fd/1" || f.Path == "/proc/self/fd/1"
+	return stdout && nullOrClosed()
 }
 
 // ErrStdoutUnread is returned if the reader of File.To has stopped reading.
