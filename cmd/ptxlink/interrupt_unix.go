@@ -28,6 +28,19 @@ func failWrites() {
 	}
 }
 
+// enoughFiles returns an error if the process cannot open a file. Go's runtime needs two more
+// descriptors then, for its poller, and ends the process without them.
+func enoughFiles() error {
+	for range 3 {
+		fd, err := syscall.Dup(2)
+		if err != nil {
+			return err
+		}
+		defer syscall.Close(fd)
+	}
+	return nil
+}
+
 // limited reports whether the process has a limit. Without one, its signal never comes,
 // and catching a signal takes a switch of threads.
 func limited(resource int) bool {

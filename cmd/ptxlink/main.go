@@ -36,6 +36,10 @@ func main() {
 	debug.SetTraceback("crash")
 	collectAt(2000) // most of what a link allocates lives to its end
 	failWrites()
+	if err := enoughFiles(); err != nil {
+		fmt.Fprintf(os.Stderr, "ptxlink: error: cannot open any file: %v\n", err)
+		os.Exit(exitIO)
+	}
 	os.Exit(untilSignal(os.Stderr, func(ctx context.Context) int {
 		return run(ctx, calledAs(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr)
 	}))
