@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -97,6 +98,9 @@ func (s *server) do(r shared.Request, body []byte, dir string) (a shared.Answer,
 	switch r.Command {
 	case "get":
 		data, err := s.Get(context.Background(), key)
+		if errors.Is(err, shared.ErrDamaged) {
+			return shared.Answer{Miss: true, Damaged: true}, nil
+		}
 		if err != nil || data == nil {
 			return shared.Answer{Miss: true}, err
 		}

@@ -37,7 +37,19 @@ func open(where string, patience time.Duration) (*server, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: patience}).DialContext
 	transport.ResponseHeaderTimeout = patience
-	return &server{base: base, client: http.Client{Transport: transport, Timeout: 10 * patience}}, nil
+	return &server{base: base, client: http.Client{Transport: transport, Timeout: 10 * patience, CheckRedirect: sameHost}}, nil
+}
+
+// sameHost lets a server redirect to itself only: another host is one that the user has not named.
+func sameHost(to *http.Request, via []*http.Request) error {
+	from := via[0].URL
+	if to.URL.Hostname() != from.Hostname() || from.Scheme == "https" && to.URL.Scheme != "https" {
+		return fmt.Errorf("it redirects to %s://%s", to.URL.Scheme, to.URL.Host)
+	}
+	if len(via) > 5 {
+		return errors.New("it redirects too often")
+	}
+	return nil
 }
 
 // cause returns the cause of an error of package net/url, which repeats the address.
@@ -58,13 +70,13 @@ func (s *server) Get(ctx context.Context, key string) ([]byte, error) {
 	}
 	digest, size, ok := readRecord(record)
 	if !ok || size > shared.MaxSize {
-		return nil, nil // of another program
+		return nil, shared.ErrDamaged
 	}
 	data, err := s.get(ctx, "cas", digest, size)
-	if sum := sha256.Sum256(data); err != nil || data == nil || hex.EncodeToString(sum[:]) != digest {
-		return nil, err
+	if sum := sha256.Sum256(data); err == nil && data != nil && hex.EncodeToString(sum[:]) != digest {
+		return nil, shared.ErrDamaged
 	}
-	return data, nil
+	return data, err
 }
 
 func (s *server) Put(ctx context.Context, key string, data []byte) error {
@@ -97,11 +109,17 @@ func (s *server) get(ctx context.Context, kind, name string, most int64) ([]byte
 	default:
 		return nil, fmt.Errorf("it answers %s", answer.Status)
 	}
-	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
-	if err == nil && int64(len(data)) > most {
+	var data []byte
+	if answer.ContentLength <= most { // or -1; nobody waits for what is not wanted
+		data, err = io.ReadAll(io.LimitReader(answer.Body, most+1))
+	}
+	if err == nil && max(int64(len(data)), answer.ContentLength) > most {
 		err = fmt.Errorf("it sends more than the %d bytes that it promised", most)
 	}
-	return data, cause(err)
+	if err != nil {
+		return nil, cause(err)
+	}
+	return data, nil
 }
 
 func (s *server) put(ctx context.Context, kind, name string, data []byte) error {
@@ -114,7 +132,9 @@ func (s *server) put(ctx context.Context, kind, name string, data []byte) error 
 		return cause(err)
 	}
 	defer answer.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16)) // the connection is used again
+	if answer.ContentLength <= 1<<16 { // the connection is used again
+		io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16))
+	}
 	if answer.StatusCode/100 != 2 {
 		return fmt.Errorf("it answers %s", answer.Status)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,9 +77,23 @@ func TestHTTP(t *testing.T) {
 		}
 	}
 	sum := sha256.Sum256([]byte("data"))
-	answer, err := http.Get(server.URL + "/some/path/cas/" + hex.EncodeToString(sum[:]))
+	blob := server.URL + "/some/path/cas/" + hex.EncodeToString(sum[:])
+	answer, err := http.Get(blob)
 	if err != nil || answer.StatusCode != http.StatusOK {
 		t.Errorf("%v, %v", answer, err)
+	}
+	// ptxlink hears of damage, so that it can warn.
+	for _, name := range []string{"cas/" + hex.EncodeToString(sum[:]), "ac/" + key} {
+		if err := s.Put(t.Context(), key, []byte("data")); err != nil {
+			t.Fatal(err)
+		}
+		request, _ := http.NewRequest(http.MethodPut, server.URL+"/some/path/"+name, strings.NewReader("atad"))
+		if _, err := http.DefaultClient.Do(request); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := s.Get(t.Context(), key); !errors.Is(err, shared.ErrDamaged) {
+			t.Errorf("damaged %s: %q, %v", name, data, err)
+		}
 	}
 }
 
@@ -192,6 +208,22 @@ func TestBadServers(t *testing.T) {
 		}
 	}))
 	defer endless.Close()
+	announcing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Length", "4611686018427387904")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer announcing.Close()
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	redirecting := func(host string) string {
+		to := strings.Replace(other.URL, "127.0.0.1", host, 1)
+		server := httptest.NewServer(http.RedirectHandler(to, http.StatusTemporaryRedirect))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
 	digest := strings.Repeat("ab", 32)
 	for _, c := range []struct{ name, where, get, put string }{
 		{"dead", "http://" + closed.Addr().String(), "connect", "connect"},
@@ -199,7 +231,9 @@ func TestBadServers(t *testing.T) {
 		{"full", answers(http.StatusInsufficientStorage, ""), "507", "507"},
 		{"forbidden", answers(http.StatusForbidden, ""), "403", "403"},
 		{"endless", endless.URL, "more than", ""},
-		{"another record", answers(http.StatusOK, "hello"), "", ""},
+		{"announcing", announcing.URL, "more than", ""},
+		{"redirecting", redirecting("localhost"), "it redirects to http://localhost:", "it redirects to http://localhost:"},
+		{"another record", answers(http.StatusOK, "hello"), "something else", ""},
 		{"another blob", answers(http.StatusOK, string(writeRecord(digest, 70))), "more than", ""},
 		{"no host", "http:///path", "", ""},
 	} {
@@ -226,6 +260,13 @@ func TestBadServers(t *testing.T) {
 		if spent := time.Since(start); spent > 10*patience {
 			t.Errorf("%s: %v", c.name, spent)
 		}
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("%d requests went to another host", n)
+	}
+	s, _ := open(redirecting("127.0.0.1"), patience)
+	if err := s.Put(t.Context(), key, []byte("data")); err != nil || reached.Load() == 0 {
+		t.Errorf("a server that redirects to itself: %v", err)
 	}
 	if _, err := open("http://user:secret@ho st", patience); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Error(err)

@@ -5,7 +5,7 @@
 
 The instance may be empty; grpcs:// uses TLS. It needs Python 3.8 and grpcio (PyPI). An entry is a blob of
 the content-addressable storage. The action cache names it as the output of an action that has the key
-of the entry as its salt. A blob with a wrong digest counts as absent; ptxlink checks the rest.
+of the entry as its salt. Of a blob with a wrong digest ptxlink is told; it checks the rest.
 """
 
 import base64
@@ -85,6 +85,10 @@ def digest(data):
     return message((1, hashlib.sha256(data).hexdigest()), (2, len(data)))
 
 
+class Damaged(Exception):
+    """The server has another blob than the one that was kept."""
+
+
 class Server:
     def __init__(self, address):
         scheme, _, rest = address.partition("://")
@@ -100,6 +104,7 @@ class Server:
         self.get_result = channel.unary_unary(cache + "GetActionResult")
         self.update_result = channel.unary_unary(cache + "UpdateActionResult")
         self.find_missing = channel.unary_unary(storage + "FindMissingBlobs")
+        self.damaged = set()  # names of blobs
         self.read = channel.unary_stream("/google.bytestream.ByteStream/Read")
         self.write = channel.stream_unary("/google.bytestream.ByteStream/Write")
 
@@ -131,13 +136,16 @@ class Server:
                 return None
             raise
         data = bytes(data)
-        return data if hashlib.sha256(data).hexdigest() == name else None
+        if hashlib.sha256(data).hexdigest() != name:
+            self.damaged.add(name)
+            raise Damaged
+        return data
 
     def put(self, key, data):
         blob = digest(data)
         name = hashlib.sha256(data).hexdigest()
         missing = self.find_missing(message((1, self.instance), (2, blob)), timeout=PATIENCE)
-        if 2 in fields(missing):
+        if 2 in fields(missing) or name in self.damaged:
             to = self.resource("uploads", uuid.uuid4(), "blobs", name, len(data))
 
             def chunks():
@@ -157,7 +165,10 @@ def answer(server, directory, request, body):
     if request["Command"] == "put":
         server.put(key, body)
     else:
-        body = server.get(key)
+        try:
+            body = server.get(key)
+        except Damaged:
+            return {"Miss": True, "Damaged": True}
         if body is None:
             return {"Miss": True}
     with tempfile.NamedTemporaryFile(dir=directory, delete=False) as f:

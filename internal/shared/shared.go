@@ -3,8 +3,8 @@
 package shared
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -94,6 +94,12 @@ func CheckKey(key string) error {
 	return nil
 }
 
+// ErrDamaged is returned by Get if the store has something else than what was kept.
+var ErrDamaged = errors.New("it has something else than what was kept")
+
+// maxAnswer is the size of an answer of a program, in bytes.
+const maxAnswer = 1 << 20
+
 // Store keeps data by key, 64 hexadecimal digits. Several goroutines may use it. It is a program
 // that speaks the protocol of GOCACHEPROG (go help environment, cmd/go/internal/cacheprog):
 // requests and answers are lines of JSON.
@@ -111,6 +117,7 @@ type Store struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[int64]chan Answer
+	flooded bool // it answered more than it was asked for
 }
 
 // Request is a request of the protocol. The body of a put, if it has bytes, follows as a string in
@@ -129,6 +136,7 @@ type Answer struct {
 	Err           string   `json:",omitempty"`
 	KnownCommands []string `json:",omitempty"`
 	Miss          bool     `json:",omitempty"`
+	Damaged       bool     `json:",omitempty"` // a Miss because of ErrDamaged, for ptxlink alone
 	OutputID      []byte   `json:",omitempty"`
 	Size          int64    `json:",omitempty"`
 	DiskPath      string   `json:",omitempty"`
@@ -185,7 +193,7 @@ func (p *Store) greet(hello chan Answer) {
 	select {
 	case answer, ok := <-hello:
 		if p.known = answer.KnownCommands; !ok {
-			p.err = errEnded
+			p.err = p.ended()
 		}
 	case <-time.After(p.patience):
 		p.err = fmt.Errorf("it says nothing for %v", p.patience)
@@ -193,26 +201,43 @@ func (p *Store) greet(hello chan Answer) {
 	}
 }
 
-var errEnded = errors.New("it has ended")
+var errEnded, errFlooded = errors.New("it has ended"), errors.New("it answers more than it was asked for")
+
+// ended returns why there are no answers.
+func (p *Store) ended() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.flooded {
+		return errFlooded
+	}
+	return errEnded
+}
 
 // receive gives the answers to those who wait for them.
 func (p *Store) receive(out io.Reader) {
-	lines := json.NewDecoder(bufio.NewReader(out))
-	for {
+	part := &io.LimitedReader{R: out}
+	lines, flooded := json.NewDecoder(part), false
+	for !flooded {
 		var answer Answer
+		part.N = maxAnswer
 		if err := lines.Decode(&answer); err != nil {
+			flooded = part.N == 0
 			break
 		}
 		p.mu.Lock()
 		to := p.waiting[answer.ID]
 		delete(p.waiting, answer.ID)
 		p.mu.Unlock()
-		if to != nil {
+		if flooded = to == nil; !flooded {
 			to <- answer
 		}
 	}
+	if flooded {
+		tool.Kill(p.command)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.flooded = flooded
 	for _, to := range p.waiting {
 		close(to)
 	}
@@ -230,7 +255,7 @@ func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer,
 	p.mu.Lock()
 	if p.waiting == nil {
 		p.mu.Unlock()
-		return answer, errEnded
+		return answer, p.ended()
 	}
 	p.last++
 	r.ID = p.last
@@ -260,7 +285,7 @@ func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer,
 	select {
 	case answer, ok := <-to:
 		if !ok {
-			return answer, errEnded
+			return answer, p.ended()
 		}
 		if answer.Err != "" {
 			return answer, errors.New(answer.Err)
@@ -282,6 +307,9 @@ func (p *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	}
 	id, _ := hex.DecodeString(key)
 	answer, err := p.ask(ctx, Request{Command: "get", ActionID: id}, nil)
+	if answer.Damaged {
+		err = cmp.Or(err, ErrDamaged)
+	}
 	if err != nil || answer.Miss || answer.DiskPath == "" {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func TestProgram(t *testing.T) {
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for kind, want := range map[string]string{"die": "ended", "silent": "says nothing", "refuse": "no room"} {
+	for kind, want := range map[string]string{"flood": "more than it was asked for", "chatter": "more than it was asked for", "die": "ended", "silent": "says nothing", "refuse": "no room"} {
 		s, err := open("prog:"+os.Args[0]+" "+kind, 200*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
@@ -97,6 +97,12 @@ func cacheProgram(dir, kind string) {
 			return
 		}
 		path := filepath.Join(dir, hex.EncodeToString(r.ActionID))
+		for kind == "flood" {
+			os.Stdout.WriteString(`{"Err":"` + strings.Repeat("x", 1<<22))
+		}
+		for kind == "chatter" {
+			out.Encode(map[string]any{"ID": 7})
+		}
 		switch r.Command {
 		case "put":
 			var body []byte

@@ -185,7 +185,11 @@ func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) e
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lose(ctx, err); data != nil && err == nil {
+	damaged := errors.Is(err, shared.ErrDamaged)
+	if damaged {
+		err = nil
+	}
+	if c.lose(ctx, err); damaged || data != nil && err == nil {
 		if r, ok = decodeEntry(key, data); ok && check(r.cubin) != nil {
 			r, ok = result{}, false
 		}

@@ -1,6 +1,7 @@
 package ptxas
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
+	"ptxlink/internal/shared"
 	"ptxlink/link/diag"
 	"ptxlink/object/container"
 )
@@ -22,13 +24,15 @@ type keeper struct {
 	kept  map[string][]byte
 	err   error
 	asked int
+
+	unread error // of Get
 }
 
 func (m *keeper) Get(_ context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked++
-	return m.kept[key], m.err
+	return m.kept[key], cmp.Or(m.err, m.unread)
 }
 
 func (m *keeper) Put(_ context.Context, key string, data []byte) error {
@@ -76,11 +80,13 @@ func TestShared(t *testing.T) {
 	// A server that lies: the entry of another key, damage, and what is no cubin.
 	damaged := []byte(string(store.kept[keyOf(1)]))
 	damaged[len(damaged)-1] ^= 1
-	for name, data := range map[string][]byte{"another": store.kept[keyOf(1)], "damaged": damaged, "no cubin": encodeEntry(keyOf(2), result{cubin: []byte("text")}), "empty": {}} {
+	for name, data := range map[string][]byte{"found damaged by the store": nil, "another": store.kept[keyOf(1)], "damaged": damaged, "no cubin": encodeEntry(keyOf(2), result{cubin: []byte("text")}), "empty": {}} {
 		store := &keeper{kept: map[string][]byte{}}
 		c := &Cache{Dir: t.TempDir(), Shared: store}
 		for i := range 5 {
-			store.kept[keyOf(2)] = data
+			if store.kept[keyOf(2)] = data; data == nil {
+				store.unread = shared.ErrDamaged
+			}
 			if _, ok := load(c, 2); ok {
 				t.Errorf("%s: it is taken", name)
 			}
