@@ -466,7 +466,7 @@ func (j *arJob) arShow(dir string) error {
 			if j.verbose {
 				fmt.Fprintf(&out, "x - %s\n", diag.Escape(m.Name))
 			}
-			files = append(files, outfile.File{Path: filepath.Join(dir, m.Name), Data: m.Data})
+			files = append(files, outfile.File{Path: filepath.Join(dir, m.Name), Data: m.Data, NoFollow: true})
 		}
 	}
 	if j.operation == 'p' {

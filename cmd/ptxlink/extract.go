@@ -109,22 +109,26 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	var files []outfile.File
 	onDisk := false
 	for _, e := range list {
-		inMemory := c.memory.output(e.File) != nil
-		onDisk = onDisk || !inMemory
-		if !inMemory && regular(e.File) { // a pipe is not read before it is written
-			old, err := os.ReadFile(e.File)
-			if err == nil && bytes.Equal(old, e.Text) {
-				continue
+		f := outfile.File{Path: e.File, Data: e.Text, NoFollow: e.File != output}
+		if c.memory.output(e.File) == nil {
+			onDisk = true
+			exists := f.NoFollow && outfile.IsLink(e.File)
+			if regular(e.File) { // a pipe is not read before it is written
+				old, err := os.ReadFile(e.File)
+				if err == nil && bytes.Equal(old, e.Text) {
+					continue
+				}
+				if err != nil && !force && !errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("cannot read %s: %w", e.File, outfile.Reason(err))
+				}
+				exists = exists || err == nil
 			}
-			if err != nil && !force && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("cannot read %s: %w", e.File, outfile.Reason(err))
-			}
-			if err == nil && !force {
+			if exists && !force {
 				log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s exists and differs from what %s holds", e.File, e.Name)).
 					WithHelp("choose a directory with -o, or write over it with --force")
 			}
 		}
-		files = append(files, outfile.File{Path: e.File, Data: e.Text})
+		files = append(files, f)
 	}
 	if err := c.tell(log.Messages, exitIO); err != nil {
 		return err

@@ -27,6 +27,9 @@ type File struct {
 	Data []byte
 	From io.WriterTo // writes the data in place of Data, if it is not nil
 	Mode fs.FileMode // permissions; 0 leaves them to the umask
+	// NoFollow is set if an input gave the name: a symbolic link of that name is replaced, wherever it
+	// leads.
+	NoFollow bool
 	// To receives the data in place of a file, such as standard output. Path is
 	// then the name in messages.
 	To io.Writer
@@ -38,7 +41,7 @@ type File struct {
 //     file: a reader sees the old file or the new one, and a failure leaves the old
 //     one. No file is renamed before all have been written. They are renamed in the
 //     order given, so the file that other tools wait for (Make, Ninja) comes last.
-//  2. A symbolic link is kept, and its target is replaced.
+//  2. A symbolic link is kept, and its target is replaced, except with NoFollow.
 //  3. A device or a pipe (/dev/null, /dev/stdout) is written directly, before files
 //     are renamed.
 //  4. A directory, and a file that is also an input or in the record read, are refused.
@@ -68,12 +71,14 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 			direct = append(direct, f)
 			continue
 		}
-		if err := Check(f.Path, inputs, read); err != nil {
-			return err
-		}
-		if isSpecial(f.Path) {
-			direct = append(direct, f)
-			continue
+		if !f.NoFollow || !IsLink(f.Path) {
+			if err := Check(f.Path, inputs, read); err != nil {
+				return err
+			}
+			if isSpecial(f.Path) {
+				direct = append(direct, f)
+				continue
+			}
 		}
 		s, err := stage(f)
 		if err != nil {
@@ -218,11 +223,19 @@ type stagedFile struct{ temp, final string }
 // stage writes a file beside its final place. There is no temporary file after an error
 // or a panic (a mapped input that becomes shorter causes one, see package mapped).
 func stage(f File) (s stagedFile, err error) {
-	final, err := followLinks(f.Path)
-	if err != nil {
-		return s, err
+	final := f.Path
+	if !f.NoFollow {
+		if final, err = followLinks(f.Path); err != nil {
+			return s, err
+		}
 	}
 	return stageAt(final, f)
+}
+
+// IsLink reports whether a path is that of a symbolic link.
+func IsLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 func stageAt(final string, f File) (s stagedFile, err error) {
