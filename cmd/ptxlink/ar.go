@@ -163,7 +163,8 @@ func (c *command) ar(opts *cli.Context) error {
 		return usageError("an archive is neither read from standard input nor written to standard output", "")
 	}
 	j := &arJob{command: c, archive: archive, options: options, onDisk: c.memory.output(archive) == nil}
-	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() && (j.onDisk || c.letters != "") {
+	_, given := c.memory.input(input{name: archive})
+	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() && (j.onDisk || c.letters != "" && !given) {
 		return &exitError{exitIO, diag.New(diag.IO, diag.Place{}, archive+" is a device or a pipe, and an archive is a file that can be read again and replaced")}
 	}
 	if c.letters == "" {

@@ -139,8 +139,8 @@ func (f *content) read(in io.Reader) (err error) {
 	return err
 }
 
-// parseRequest reads the fields of a request. What is wrong with one is in refused: the frame has an
-// end all the same, since no bytes follow for a file without a size.
+// parseRequest reads the fields of a request. An error in one of them is kept in refused: the end of
+// the frame is known, since no bytes follow for a file without a size.
 func parseRequest(header []byte) (*request, error) {
 	d := json.NewDecoder(bytes.NewReader(header))
 	d.UseNumber()
@@ -181,6 +181,8 @@ func (r *request) check() error {
 	switch {
 	case kinds > 1:
 		return errors.New("a request has one of the fields args, keep, drop and cancel")
+	case len(r.args) == 0 && kinds > 0 && (len(r.outputs) > 0 || r.lines || r.libraries != ""):
+		return errors.New("the fields outputs, lines and libraries go with args")
 	case r.arch != "" && r.keep == "":
 		return errors.New("the field arch goes with keep; other requests have --arch in args")
 	case len(r.args) > 0 && r.args[0] == "serve":
@@ -241,6 +243,7 @@ func (f *fields) fail(format string, args ...any) {
 	}
 }
 
+// typed returns a value of the type.
 func typed[T any](v any) (T, bool) {
 	t, ok := v.(T)
 	return t, ok
@@ -259,6 +262,7 @@ func listOf[T any](v any) (all []T, ok bool) {
 	return all, ok
 }
 
+// wholeNumber returns a number without a fraction or an exponent, as clients write it.
 func wholeNumber(v any) (int64, bool) {
 	n, _ := v.(json.Number)
 	i, err := n.Int64()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/room"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 )
@@ -121,10 +122,15 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 			if _, ok := errors.AsType[brokenFrame](f.err); ok {
 				code, what = exitUsage, "standard input is not a request of ptxlink serve"
 			}
-			s.answer(&answer{Code: code, Error: f.err.Error()})
-			return &exitError{code, fmt.Errorf("%s: %w", what, outfile.Reason(f.err))}
+			err := outfile.Reason(f.err)
+			s.answer(&answer{Code: code, Error: err.Error()})
+			return &exitError{code, fmt.Errorf("%s: %w", what, err)}
 		case f.refused != nil:
-			s.answer(&answer{ID: f.id, Code: exitUsage, Error: f.refused.Error()})
+			code := exitUsage
+			if errors.Is(f.refused, room.ErrNone) {
+				code = exitIO
+			}
+			s.answer(&answer{ID: f.id, Code: code, Error: f.refused.Error()})
 			continue
 		case f.cancel != 0:
 			if stop, ok := s.running.Load(f.cancel); ok {
@@ -249,6 +255,9 @@ func (s *server) write(header []byte, body ...[]byte) {
 	}
 	frame := append(binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header...)
 	for _, part := range append([][]byte{frame}, body...) {
+		if len(part) == 0 {
+			continue
+		}
 		if _, err := s.out.Write(part); err != nil {
 			s.failed = outfile.CannotWrite("standard output", err)
 			close(s.broken)
@@ -275,7 +284,7 @@ func (c *command) renameInputs() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.names)) {
 		if sent := len(m.names[name]); sent > 1 && used[name] != sent {
-			return usageError(fmt.Sprintf("%d files are called %s, and it is an input %d times", sent, name, used[name]), "")
+			return usageError(fmt.Sprintf("files has %d called %s, and args has %d", sent, name, used[name]), "")
 		}
 	}
 	return nil

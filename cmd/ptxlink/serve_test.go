@@ -234,7 +234,9 @@ func TestServeRefuses(t *testing.T) {
 		`{"id":1,"args":["nm"],"drop":"x"}`:                            kinds,
 		`{"id":1,"args":["nm"],"cancel":1}`:                            kinds,
 		`{"id":1,"args":["nm"],"arch":"sm_80"}`:                        "the field arch goes with keep; other requests have --arch in args",
+		`{"id":1,"keep":"x","outputs":["a"]}`:                          "the fields outputs, lines and libraries go with args",
 		`{"id":1,"args":["main.ptx"],"libraries":"x"}`:                 "no libraries are kept as x",
+		`{"id":1,"drop":"x","lines":true}`:                             "the fields outputs, lines and libraries go with args",
 		`{"id":1,"args":["serve"]}`:                                    "serve cannot run itself",
 		`{"id":1,"args":["main.ptx"],"id":"1"}`:                        `the field "id" must be a whole number from -2^63 to 2^63 - 1`,
 	} {
@@ -266,7 +268,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 	for _, names := range []string{`"nm","a"`, `"nm","a","a","a"`} {
 		c.in.Write([]byte(framed(`{"id":1,"args":[`+names+`],"files":[{"name":"a","size":1},{"name":"a","size":1}]}`) + "xy"))
-		want := fmt.Sprintf("ptxlink: error: 2 files are called a, and it is an input %d times\n", strings.Count(names, `"a"`))
+		want := fmt.Sprintf("ptxlink: error: files has 2 called a, and args has %d\n", strings.Count(names, `"a"`))
 		if a, parts := c.answer(); a["code"] != 2.0 || parts[1] != want {
 			t.Errorf("%s: %v %q", names, a, parts)
 		}
@@ -329,7 +331,7 @@ func (f *failing) Write(data []byte) (int, error) {
 // TestServeUnwritten ends the server with the first answer that cannot be written, although its
 // standard input stays open.
 func TestServeUnwritten(t *testing.T) {
-	for writes := range 4 { // the greeting, the header of an answer, standard output, standard error
+	for writes := range 3 { // the greeting, the header of an answer, standard error
 		in, client := io.Pipe()
 		var stderr bytes.Buffer
 		code := make(chan int)
