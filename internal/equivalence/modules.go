@@ -272,6 +272,10 @@ func (g *moduleGenerator) use() {
 			g.load(a.space, word, fmt.Sprintf("[%%d1+%d]", n*scale))
 			return
 		}
+		if g.chance(30) { // ptxas takes the space of the name
+			g.load("", word, fmt.Sprintf("[%s+%d]", name, n*scale))
+			return
+		}
 	}
 	kind := g.IntN(8)
 	if !g.kinds["index"] || g.shapes[a].dims == "" {

@@ -57,8 +57,11 @@ func (mem *memory) place(t *thread) uint64 {
 // where translates the address of an access of size bytes.
 func (r *reader) where(o ptx.Operand, mem *memory) {
 	mem.address = r.address(o)
+	if mem.space == generic && (mem.fixed == global || mem.fixed == shared || mem.fixed == local) {
+		mem.space = mem.fixed // ptxas takes the space of the name
+	}
 	switch {
-	case mem.fixed != generic && mem.fixed != mem.space && !(mem.space == generic && mem.fixed == global):
+	case mem.fixed != generic && mem.fixed != mem.space:
 		r.fail("%s is in %s", r.operandText(o), mem.fixed)
 	case mem.index.reg.kind == opConst && mem.address.size >= 0 && (mem.slot == nil || !mem.slot.unsized) && (int64(mem.off) < 0 || int64(mem.off)+int64(mem.size) > mem.address.size):
 		r.fail("access of %d bytes at %s is outside the object, which has %d bytes", mem.size, r.operandText(o), mem.address.size)

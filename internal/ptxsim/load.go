@@ -151,7 +151,7 @@ func (m *Machine) declare(mod *module, d *ptx.Decl) {
 	switch rank, was := strength(d), strength(old); {
 	case rank == was && rank == 4:
 		mod.fail(d.NameSpan.Off, "%s is defined twice", name)
-	case rank > was, rank == was && rank == 1 && (d.Size() > old.Size() || d.Size() == old.Size() && d.Init.Len > 0 && old.Init.Len == 0):
+	case rank > was, rank == was && rank == 1 && d.Size() > old.Size():
 		s.decl, s.mod = d, mod
 	}
 }
@@ -161,7 +161,7 @@ func strength(d *ptx.Decl) int {
 	switch {
 	case !d.Defines():
 		return 0
-	case d.Linkage == ptx.Common:
+	case d.Binding() == ptx.Common:
 		return 1
 	case d.Linkage == ptx.Weak:
 		return 2
