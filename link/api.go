@@ -209,6 +209,17 @@ func CheckArch(arch string, spelling diag.Spelling) error {
 	return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not the name of a GPU%s", arch, suggestion)).WithHelp(help)
 }
 
+// Why says why a definition is in the output, or in Reason why it is not.
+type Why struct {
+	Symbol
+	// Way leads from a root to the symbol: the root first, and each the user of the next. It is nil
+	// if the symbol is not in the output. Of a linked cubin it is the symbol alone, without a
+	// Place.
+	Way []Symbol
+	// Root is why the first is a root, such as "the host can look it up by name".
+	Root string
+}
+
 // Result is the result of a link.
 type Result struct {
 	// PTX is the linked module. Lines that the linker writes end in LF; bodies keep
@@ -233,10 +244,9 @@ type Result struct {
 	// Debug reports whether the output has DWARF (.target ..., debug), and LineInfo
 	// whether it has .loc lines. ptxas then needs -g or -lineinfo.
 	Debug, LineInfo bool
-	// Ways holds, for each name of Options.WhyLive, the way from a root to it, the root
-	// first and each the user of the next; nil if it is not in the output. If a linked cubin
-	// defines the name, the way is that symbol alone, without a Place.
-	Ways [][]Symbol
+	// Ways holds, for each name of Options.WhyLive, all definitions that have it in an input or
+	// in the output.
+	Ways [][]Why
 	// References holds the external symbols, with Options.CrossReference.
 	References []Reference
 	// Units are those of LTO-IR or LLVM bitcode that one of the modules was compiled from, for the map. Link does not

@@ -30,7 +30,7 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 	}
 	r.Modules = make([]Module, 0, len(t.Files))
 	for _, name := range o.WhyLive {
-		r.Ways = append(r.Ways, d.way(name, o.Cubins))
+		r.Ways = append(r.Ways, d.ways(name, o))
 	}
 	if o.CrossReference {
 		r.References = d.references(o.Cubins)
@@ -125,11 +125,7 @@ func (d describer) describe() description {
 		for _, id := range s.Mentions {
 			if d.Table.Files[id.File].Symbols[id.Name].Defined() && id != s.Def {
 				lost := d.symbol(id)
-				lost.Reason = "the weak definition of an earlier cubin is used" // resolve.Options.Earlier
-				if s.Defined() {
-					winner := d.Table.Files[s.Def.File]
-					lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
-				}
+				lost.Reason = d.lost(id)
 				dropped = append(dropped, lost)
 			}
 		}
@@ -147,28 +143,60 @@ func (d describer) describe() description {
 	return description{symbols, dropped, removed, d.edges()}
 }
 
-// way returns the way from a root to the definition of a name, or only the definition if
-// one of the cubins has it.
-func (d describer) way(name string, cubins []Cubin) (way []Symbol) {
-	for i, f := range d.Table.Files {
-		n, ok := f.Lookup(name)
-		id := object.ID{File: int32(i), Name: n}
-		if !ok || !f.Symbols[n].Defined() || !d.Table.Live(id) {
-			continue
-		}
-		for _, step := range d.Table.WhyLive(id) {
-			way = append(way, d.symbol(step))
-		}
-		return way
+// ways returns why the definitions with a name are in the output. They have it in their input, in the output or in
+// a cubin.
+func (d describer) ways(name string, o Options) (all []Why) {
+	removed := map[object.ID]bool{}
+	for _, id := range d.Table.Removed() {
+		removed[id] = true
 	}
-	for _, c := range cubins {
+	add := func(id object.ID) {
+		why := Why{Symbol: d.symbol(id)}
+		switch {
+		case d.Table.Live(id):
+			steps := d.Table.WhyLive(id)
+			if why.Root = d.Table.RootReason(steps[0]); why.Root == resolve.LookedUp {
+				why.Root += o.Spelling.With("--gc-variables", "; %s removes such variables")
+			}
+			for _, step := range steps {
+				why.Way = append(why.Way, d.symbol(step))
+			}
+		case removed[id]:
+			why.Reason = "nothing in the output uses it"
+		default:
+			why.Reason = d.lost(id)
+		}
+		all = append(all, why)
+	}
+	for i, f := range d.Table.Files {
+		if n, ok := f.Lookup(name); ok && f.Symbols[n].Defined() {
+			add(object.ID{File: int32(i), Name: n})
+		}
+	}
+	for _, id := range d.Names.Renamed {
+		if d.Names.Of(id) == name && d.Table.Files[id.File].Symbols[id.Name].Defined() {
+			add(id)
+		}
+	}
+	for _, c := range o.Cubins {
 		for _, s := range c.Symbols {
 			if s.Name == name && s.Defined && !c.Archived {
-				return []Symbol{{Name: name, Original: name, Module: c.Name, Kind: s.Kind(), Space: s.Space, Linkage: s.Linkage(), Size: s.Size}}
+				in := Symbol{Name: name, Original: name, Module: c.Name, Kind: s.Kind(), Space: s.Space, Linkage: s.Linkage(), Size: s.Size}
+				all = append(all, Why{Symbol: in, Way: []Symbol{in}})
 			}
 		}
 	}
-	return nil
+	return all
+}
+
+// lost returns why a definition is not used.
+func (d describer) lost(id object.ID) string {
+	def := d.Table.Symbols[d.Table.Of(id)].Def
+	if def.File < 0 { // resolve.Options.Earlier
+		return "the weak definition of an earlier cubin is used"
+	}
+	winner := d.Table.Files[def.File]
+	return "the " + linkageName(winner.Symbols[def.Name].Linkage) + " definition in " + winner.Name + " is used"
 }
 
 // describer describes symbols of the output.

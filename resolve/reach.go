@@ -28,6 +28,10 @@ type reach struct {
 	marks   [][]mark                // by file and name
 	removed []object.ID             // definitions, in the order of the files
 	why     map[object.ID]object.ID // the definition that first led to another
+
+	// Of the roots:
+	exports            globs.List
+	variables, library bool
 }
 
 // mark is what Collect knows of a name in a file.
@@ -44,7 +48,8 @@ type mark struct {
 //
 // Without Collect, everything is in the output.
 func (t *Table) Collect(r Roots) {
-	c := collector{t: t, roots: r, exports: globs.New(r.Exports), entries: globs.New(r.Entries)}
+	c := collector{t: t, roots: r, entries: globs.New(r.Entries)}
+	c.exports, c.variables = globs.New(r.Exports), r.Variables
 	for _, name := range r.Names {
 		c.exports.AddName(name)
 	}
@@ -148,9 +153,13 @@ func (t *Table) Kept(id object.ID) bool {
 }
 
 // WhyLive returns the way from a root to a definition: the root first, each the user
-// of the next. It returns nil if the definition was removed, and needs Roots.Ways.
+// of the next. It returns nil if the definition was removed, and needs Roots.Ways. Without Collect, it returns the
+// definition.
 func (t *Table) WhyLive(id object.ID) (way []object.ID) {
-	if t.reach == nil || !t.reach.marks[id.File][id.Name].live {
+	if t.reach == nil {
+		return []object.ID{id}
+	}
+	if !t.reach.marks[id.File][id.Name].live {
 		return nil
 	}
 	for {
@@ -164,11 +173,37 @@ func (t *Table) WhyLive(id object.ID) (way []object.ID) {
 	}
 }
 
+// LookedUp is what RootReason returns for variables that Roots.Variables keeps.
+const LookedUp = "the host can look it up by its name"
+
+// RootReason returns why a definition is a root. It is the first of a way of WhyLive.
+func (t *Table) RootReason(id object.ID) string {
+	if t.reach == nil {
+		return "everything is kept"
+	}
+	f, name := t.Files[id.File], id.Name
+	switch d := f.DeclOf(name); {
+	case t.reach.exports.Match(f.Names[name]):
+		return "an option keeps it"
+	case d == nil:
+	case d.Kind == ptx.Entry:
+		return "kernels are kept"
+	case d.Kind == ptx.Variable && (d.Space == ".global" || d.Space == ".const") && t.reach.variables:
+		return LookedUp
+	case FoundByName(f.Names[name], d):
+		return "the host finds functions with such a name or attribute"
+	}
+	if t.reach.library && f.Symbols[name].Exported() {
+		return "there is no kernel, so that this is a library"
+	}
+	return "a statement that ptxlink does not know uses it"
+}
+
 type collector struct {
-	t                *Table
-	roots            Roots
-	exports, entries globs.List
-	walk             graph.Walk[object.ID]
+	t       *Table
+	roots   Roots
+	entries globs.List
+	walk    graph.Walk[object.ID]
 	reach
 }
 
@@ -210,7 +245,7 @@ func (c *collector) mark() {
 			c.uses(int32(i), f.Uses[o.FirstUse:o.EndUse], nil)
 		}
 	}
-	if entries == 0 {
+	if c.library = entries == 0; c.library {
 		for _, id := range external {
 			c.walk.Add(id)
 		}

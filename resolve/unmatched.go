@@ -144,10 +144,11 @@ func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
 	return list
 }
 
-// original returns the name of a function without the number that a link adds to the
-// second of two private ones: Options.Optimize names functions of the output.
+// original returns a name without the number that a link adds to the second of two private ones, for
+// options that name functions or definitions of the output.
 func (o Named) original(value string) string {
-	if at := strings.LastIndexByte(value, '$'); o.Scope == Functions && at > 0 && strings.Trim(value[at+1:], "0123456789") == "" {
+	numbered := o.Scope == Functions || o.Scope == Definitions && o.Names
+	if at := strings.LastIndexByte(value, '$'); numbered && at > 0 && strings.Trim(value[at+1:], "0123456789") == "" {
 		return value[:at]
 	}
 	return value

@@ -159,7 +159,7 @@ func (j *linkJob) describe(result *link.Result) string {
 		}
 	}
 	for i, name := range j.options.WhyLive {
-		j.printWay(&w, name, result.Ways[i], result.Pulls)
+		j.printWays(&w, name, result.Ways[i], result)
 	}
 	if j.opts.Bool("print-icf-sections") {
 		for _, f := range result.Folded {
@@ -172,22 +172,33 @@ func (j *linkJob) describe(result *link.Result) string {
 	return w.String()
 }
 
-// printWay prints what leads to a symbol, the root first.
-func (j *linkJob) printWay(w io.Writer, name string, way []link.Symbol, pulls []link.Pull) {
-	switch {
-	case len(way) == 0:
+// printWays prints why the definitions with a name are in the output, or are not.
+func (j *linkJob) printWays(w io.Writer, name string, ways []link.Why, result *link.Result) {
+	if len(ways) == 0 {
 		fmt.Fprintf(w, "%s is not in the output\n", diag.Escape(name))
-		return
-	case way[0].Place().Source == nil:
-		j.printCubin(w, way[0], pulls)
-		return
 	}
-	for i, s := range way {
-		what := "is used by the line above"
-		if i == 0 {
-			what = "is a root"
+	gone := map[link.Place]string{} // by the optimiser
+	for _, s := range result.Dropped() {
+		gone[s.Place()] = s.Reason
+	}
+	for _, why := range ways {
+		switch {
+		case why.Way == nil:
+			fmt.Fprintf(w, "%s %s (%s:%d) is not in the output: %s\n", why.Kind, diag.Escape(why.Original), diag.Escape(why.Module), why.Line(), diag.Escape(why.Reason))
+		case why.Place().Source == nil:
+			j.printCubin(w, why.Way[0], result.Pulls)
+		default:
+			for i, s := range why.Way {
+				what := "is used by the line above"
+				if i == 0 {
+					what = "is a root: " + why.Root
+				}
+				if reason := gone[s.Place()]; reason != "" {
+					what += ", and no longer in the output: " + diag.Escape(reason)
+				}
+				fmt.Fprintf(w, "%*s%s %s (%s:%d) %s\n", 2*i, "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), s.Line(), what)
+			}
 		}
-		fmt.Fprintf(w, "%*s%s %s (%s:%d) %s\n", 2*i, "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), s.Line(), what)
 	}
 }
 
