@@ -11,7 +11,7 @@ import (
 // signature parses the results, name and parameters of a function.
 func signature(t *testing.T, text string) *ptx.Signature {
 	t.Helper()
-	m, err := ptx.Parse(&diag.Source{Text: []byte(".version 7.8 .target sm_75 .address_size 64 .extern .func " + text + ";")})
+	m, err := ptx.Parse(&diag.Source{Text: []byte(".version 99.0 .target sm_75 .address_size 64 .extern .func " + text + ";")})
 	if err != nil {
 		t.Fatal(err)
 	}

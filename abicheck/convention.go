@@ -2,6 +2,7 @@ package abicheck
 
 import (
 	"fmt"
+	"slices"
 
 	"ptxlink/abicheck/ctype"
 	"ptxlink/link/diag"
@@ -80,11 +81,15 @@ func (c *checker) convention(s side, at int, called func() bool) {
 		log.Error(diag.ParamAlign, place(), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).Of(plain).
 			WithHelp("pass a pointer to it (PTX Interoperability 2.3, note D)")
 	case p.Array || p.Vector > 0:
-	case p.Word == ".f16" || p.Word == ".bf16":
-		log.Warn(diag.ABI, place(), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).Of(plain).
+	case p.Word == ".f16":
+		log.Warn(diag.ABI, place(), name()+" passes a .f16, a type that is for storage only").Of(plain).
 			WithHelp("pass it as .b32, or in a structure of two bytes (PTX Interoperability 2.3, note C)")
-	case p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0 && (at > 0 || len(s.decl.Signature.Results) == 0) && called():
-		log.Error(diag.NarrowParam, place(), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).Of(plain).
+	case slices.Contains([]string{".u8", ".s8", ".u16", ".s16"}, p.Word) && called():
+		verb := "takes"
+		if at < len(s.decl.Signature.Results) {
+			verb = "returns"
+		}
+		log.Error(diag.NarrowParam, place(), fmt.Sprintf("%s %s a %s and is called; integers below 32 bits are passed as 32 bits", name(), verb, p.Word)).Of(plain).
 			WithHelp("declare it .b32 in every module (PTX Interoperability 2.3, note A)")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/abicheck"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
@@ -130,7 +131,7 @@ func (j *linkJob) noteMachineCode(cubins []container.Cubin) {
 	}
 	text := names[0] + " has"
 	if n := len(names) - 1; n > 0 {
-		text = fmt.Sprintf("%s and %d more objects have", names[0], n)
+		text = names[0] + " and " + abicheck.Plural(n, "other object") + " have"
 	}
 	number := strings.TrimPrefix(j.options.Arch, "sm_")
 	var log diag.Log

@@ -162,6 +162,9 @@ func (p *parser) variables(start int32, linkage Linkage) {
 		p.expected("a type")
 		return
 	}
+	if !p.typed(&t) {
+		return
+	}
 	storage := Storage{TypeAt: t, Prefix: p.from(word.Off), SpaceSpan: word.Span()}
 	attributes := p.bytes(storage.Prefix)
 	storage.Managed, storage.Unified = bytes.Contains(attributes, []byte(".managed")), bytes.Contains(attributes, []byte(".unified"))

@@ -383,6 +383,9 @@ func (p *parser) localVariables(space string) {
 		p.pass(word)
 		p.typeWord(&l.Type, w, word.Span())
 	}
+	if l.Type.Word != "" && !p.typed(&l.Type) {
+		return
+	}
 	p.declared = p.declared[:0]
 	for p.Err == nil {
 		l.token = int32(len(p.tokens))

@@ -1,63 +1,84 @@
 package ptx
 
 import (
+	"fmt"
 	"math"
 
 	"ptxlink/link/diag"
 )
 
 // params appends a parenthesised parameter list, from the opening parenthesis on.
-func (c *cursor) params(list []Param, nameless bool) []Param {
-	c.need('(')
-	for !c.is(')') {
-		list = append(list, c.param(nameless))
-		if !c.accept(',') && !c.is(')') {
-			c.expected("',' or ')' in the parameter list")
+func (p *parser) params(list []Param, nameless bool) []Param {
+	p.need('(')
+	for !p.is(')') {
+		list = append(list, p.param(nameless))
+		if !p.accept(',') && !p.is(')') {
+			p.expected("',' or ')' in the parameter list")
 			return list
 		}
 	}
-	c.accept(')')
+	p.accept(')')
 	return list
 }
 
 // param reads one parameter. In a .callprototype the name may be missing or _.
-func (c *cursor) param(nameless bool) Param {
+func (p *parser) param(nameless bool) Param {
 	var a Param
-	from := int32(c.at)
-	for c.is('.') {
-		w, word := c.word()
-		switch c.pass(word); {
+	from := int32(p.at)
+	for p.is('.') {
+		w, word := p.word()
+		switch p.pass(word); {
 		case a.Space == "" && (w == ".param" || w == ".reg"):
 			a.Space = w
 		case w == ".ptr":
 			// These words describe the memory that the pointer refers to.
-			for c.is('.') {
-				align := c.isWord(".align")
-				if c.next(); align {
-					c.next()
+			for p.is('.') {
+				align := p.isWord(".align")
+				if p.next(); align {
+					p.next()
 				}
 			}
 		default:
-			c.typeWord(&a.TypeAt, w, word.Span())
+			p.typeWord(&a.TypeAt, w, word.Span())
 		}
 	}
 	switch {
-	case c.atName():
-		a.NameSpan = c.name(Nothing, "")
-	case nameless && c.is('_'):
-		a.NameSpan = c.span()
-		c.next()
+	case p.atName():
+		a.NameSpan = p.name(Nothing, "")
+	case nameless && p.is('_'):
+		a.NameSpan = p.span()
+		p.next()
 	case !nameless:
-		c.expected("a parameter name")
+		p.expected("a parameter name")
 		return a
 	}
 	if a.Word == "" {
-		c.errorAt(a.NameSpan, "", "parameter %s has no type", c.text[a.NameSpan.Off:a.NameSpan.End()])
+		p.errorAt(a.NameSpan, "", "parameter %s has no type", p.text[a.NameSpan.Off:a.NameSpan.End()])
 		return a
 	}
-	c.dimensions(&a.Type)
-	a.Span = c.from(from)
+	if !p.typed(&a.TypeAt) {
+		return a
+	}
+	p.dimensions(&a.Type)
+	a.Span = p.from(from)
 	return a
+}
+
+// typed reports whether a type can be that of a declaration (ISA, "Fundamental Types"), or reports an error. Later
+// versions of PTX may have more types.
+func (p *parser) typed(t *TypeAt) bool {
+	size := TypeSize(t.Word)
+	switch {
+	case t.Word == ".pred" && t.Space != ".reg":
+		p.errorAt(t.WordSpan, "declare it .u8", "%s is a type of registers", t.Word)
+	case size != 0 && !operand(t.Word) || newestVersion.Less(p.m.Version):
+		return true
+	case size != 0:
+		p.errorAt(t.WordSpan, fmt.Sprintf("declare it .b%d", 8*size), "%s is a type of instructions, and not of declarations", t.Word)
+	default:
+		p.errorAt(t.WordSpan, "the narrowest types are .b8, .u8 and .s8, the widest .b128, .u64, .s64 and .f64", "%s is not a type of PTX", t.Word)
+	}
+	return false
 }
 
 // typeWord reads what belongs to a word of a type, which was passed: .align N, .vN,

@@ -19,6 +19,15 @@ func TypeSize(word string) int64 {
 	return 0
 }
 
+// operand reports whether a type is one of instructions alone, and not of declarations.
+func operand(word string) bool {
+	switch word {
+	case ".e4m3", ".e5m2", ".bf16", ".e4m3x2", ".e5m2x2", ".bf16x2", ".tf32", ".u16x2", ".s16x2", ".f32x2":
+		return true
+	}
+	return false
+}
+
 // Opaque reports whether a type has no bytes of its own: textures, samplers and
 // surfaces.
 func Opaque(word string) bool {
