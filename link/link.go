@@ -313,8 +313,8 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	if !o.Relocatable {
 		checks = append(checks, abicheck.IndirectCalls)
 	}
-	if o.DedupeIdentical && !o.AllowDuplicates {
-		checks = append(checks, abicheck.Duplicates)
+	if dedupe := o.DedupeIdentical && !o.AllowDuplicates; dedupe || t.Duplicates != nil {
+		checks = append(checks, func(t *resolve.Table, log *diag.Log) { abicheck.Duplicates(t, dedupe, log) })
 	}
 	if o.Atomics {
 		checks = append(checks, atomics.Check)

@@ -3,7 +3,6 @@
 package resolve
 
 import (
-	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -65,6 +64,8 @@ type Table struct {
 	twins   bool   // a name is that of its staticTwin
 	reach   *reach // nil if everything stays
 	options Options
+	// Duplicates holds the messages about second strong definitions.
+	Duplicates map[object.ID]*diag.Message
 }
 
 // Of returns the external symbol of a name in a file, or None.
@@ -332,11 +333,11 @@ func (t *Table) Strong(id object.ID) bool { return t.strength(id) == strong }
 func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
 	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+log.Name(s.Name)).Of(s.Name).
 		Note(t.place(s.Def), "first defined here").
-		WithHelp(t.duplicateHelp(s.Def, id, log))
+		WithHelp(t.duplicateHelp(s.Def, id))
 }
 
 // duplicateHelp returns how to have one definition in place of two.
-func (t *Table) duplicateHelp(a, b object.ID, log *diag.Log) string {
+func (t *Table) duplicateHelp(a, b object.ID) string {
 	f, d, e := t.Files[b.File], t.decl(a), t.decl(b)
 	if d == nil || e == nil || d.Kind != e.Kind { // an alias
 		return "rename one of the two"
@@ -358,10 +359,6 @@ func (t *Table) duplicateHelp(a, b object.ID, log *diag.Log) string {
 		help = "rename one of the two, or declare it .extern in one module"
 	case language == object.PTX:
 		help = "rename one of the two, or drop .visible from one so that it stays in its module"
-	}
-	if !t.options.Compared && bytes.Equal(t.Files[a.File].Src.Bytes(d.Span), f.Src.Bytes(e.Span)) {
-		kinds := map[ptx.DeclKind]string{ptx.Func: "functions", ptx.Variable: "variables", ptx.Entry: "kernels"}
-		help += log.With("--dedupe-identical", "; %s keeps one of two identical "+kinds[d.Kind])
 	}
 	return help
 }
@@ -411,7 +408,10 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 			best, s.Def = strength, id
 		case strength == strong: // best is strong too
 			if !t.options.Multiple && !t.options.Compared {
-				t.Duplicate(s, id, log)
+				if t.Duplicates == nil {
+					t.Duplicates = map[object.ID]*diag.Message{}
+				}
+				t.Duplicates[id] = t.Duplicate(s, id, log)
 			}
 		case strength == 1 && best == 1 && t.decl(id).Size() > t.decl(s.Def).Size(): // a .common is never unsized
 			s.Def = id

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/abicheck"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
@@ -131,7 +130,7 @@ func (j *linkJob) noteMachineCode(cubins []container.Cubin) {
 	}
 	text := names[0] + " has"
 	if n := len(names) - 1; n > 0 {
-		text = names[0] + " and " + abicheck.Plural(n, "other object") + " have"
+		text = fmt.Sprintf("%s and %d more have", names[0], n)
 	}
 	number := strings.TrimPrefix(j.options.Arch, "sm_")
 	var log diag.Log
