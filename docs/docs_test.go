@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +23,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestCommands runs the code blocks of each page in a copy of the tree, in order,
-// each from the root. A block of sh must succeed. A block of console holds commands
+// TestCommands runs the code blocks of each page in a copy of what a release contains, in order,
+// each from its root. A block of sh must succeed. A block of console holds commands
 // after "$ ", each followed by what it prints, where a line of "..." stands for any
 // lines. A block of python, or of sh that runs Python, names the packages that its Python
 // has (numba, triton, cupy, nvrtc); blocks of python of one page are one program, which runs at the
@@ -37,9 +39,10 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages = append(pages, "../README.md")
-	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "ptxlink"), "ptxlink/cmd/ptxlink").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	bin, files := install(t)
+	python, err := filepath.Abs("../integrations/python")
+	if err != nil {
+		t.Fatal(err)
 	}
 	ran := 0
 	for _, page := range pages {
@@ -57,32 +60,180 @@ func TestCommands(t *testing.T) {
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
-			for _, tool := range compilers(blocks) {
-				oracles.RequireCompiler(t, tool)
-			}
-			root, env := copyTree(t), environment(t, bin, blocks)
-			last := -1 // the last block of python
-			for i, b := range blocks {
-				if b.language == "python" {
-					last = i
-				}
-			}
-			program := "" // the blocks of python so far, on the lines of the page
-			for i, b := range blocks {
-				if b.language == "python" {
-					program += strings.Repeat("\n", b.line-1-strings.Count(program, "\n")) + b.text
-					b.text = program
-					if i < last {
-						continue
-					}
-				}
-				b.run(t, page, root, env)
-			}
+			runAll(t, page, blocks, copyTree(t, files), bin, python)
 		})
 	}
 	if ran < 8 {
 		t.Errorf("only %d blocks", ran)
 	}
+}
+
+// runAll runs the blocks of a page in the directory root, with the ptxlink in the directory bin and the Python package in
+// the directory python.
+func runAll(t *testing.T, page string, blocks []block, root, bin, python string) {
+	t.Helper()
+	for _, tool := range compilers(blocks) {
+		oracles.RequireCompiler(t, tool)
+	}
+	env := append(environment(t, bin, blocks), "PACKAGE="+python)
+	last := -1 // the last block of python
+	for i, b := range blocks {
+		if b.language == "python" {
+			last = i
+		}
+	}
+	program := "" // the blocks of python so far, on the lines of the page
+	for i, b := range blocks {
+		if b.language == "python" {
+			program += strings.Repeat("\n", b.line-1-strings.Count(program, "\n")) + b.text
+			b.text = program
+			if i < last {
+				continue
+			}
+		}
+		b.run(t, page, root, env)
+	}
+}
+
+// TestRelease unpacks the archive that make release writes, and runs README.md there, with the program and the
+// Python package of the release.
+func TestRelease(t *testing.T) {
+	oracles.Long(t)
+	dist, root, wheel := t.TempDir(), t.TempDir(), t.TempDir()
+	run := func(name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Env = append(os.Environ(), "TARGETS="+runtime.GOOS+"/"+runtime.GOARCH)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+	}
+	for _, script := range []string{"build.sh", "rpm.sh", "deb.sh", "wheel.sh"} {
+		read(t, "../internal/release/"+script)
+	}
+	for _, file := range releaseFiles(t) {
+		read(t, "../"+file)
+	}
+	run("../internal/release/build.sh", dist)
+	run("sh", "-c", `tar -xzf "$0"/*.tar.gz --strip-components=1 -C "$1" && python3 -m zipfile -e "$0"/*.whl "$2" && chmod +x "$2"/ptxlink/bin/*`, dist, root, wheel)
+	metadata, err := filepath.Glob(wheel + "/*/METADATA")
+	if err != nil || len(metadata) != 1 {
+		t.Fatal(metadata, err)
+	}
+	for _, link := range links(read(t, metadata[0])) {
+		t.Errorf("the page of the wheel has a link to %s", link)
+	}
+	blocks, _ := readBlocks(read(t, filepath.Join(root, "README.md")))
+	runAll(t, "README.md of the release", blocks, root, filepath.Join(root, "bin"), wheel)
+	for _, file := range []string{"out.ptx", "testdata/quickstart/app.cubin", "build/app.ptx"} {
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLinks follows each link of each page of a release, which must lead to a file of the release and, if
+// it names one, to a heading of it.
+func TestLinks(t *testing.T) {
+	files := releaseFiles(t)
+	known := map[string]bool{}
+	for _, file := range files {
+		for ; file != "."; file = path.Dir(file) {
+			known[file] = true
+		}
+	}
+	followed := 0
+	for _, page := range files {
+		if path.Ext(page) != ".md" {
+			continue
+		}
+		for _, link := range links(read(t, "../"+page)) {
+			followed++
+			to, heading, _ := strings.Cut(link, "#")
+			if to = path.Join(path.Dir(page), to); strings.HasPrefix(link, "#") {
+				to = page
+			}
+			if !known[to] {
+				t.Errorf("%s: a release has no %s", page, to)
+			} else if heading != "" && !slices.Contains(headings(read(t, "../"+to)), heading) {
+				t.Errorf("%s: %s has no heading %s", page, to, heading)
+			}
+		}
+	}
+	if followed < 200 {
+		t.Errorf("only %d links", followed)
+	}
+}
+
+var fenced = regexp.MustCompile("(?ms)^```.*?^```$")
+
+// links returns the relative links of a page.
+func links(page string) (list []string) {
+	for _, m := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// headings returns the names by which links call the headings of a page.
+func headings(page string) (list []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)`).FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {
+		name := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		list = append(list, strings.ReplaceAll(name, " ", "-"))
+	}
+	return list
+}
+
+// install builds ptxlink, and lays it out with what a release contains beside it. It returns the directory of the
+// program, and the pages and examples by their paths from the root.
+func install(t *testing.T) (bin string, files []string) {
+	t.Helper()
+	prefix := t.TempDir()
+	bin = filepath.Join(prefix, "bin")
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "ptxlink"), "ptxlink/cmd/ptxlink").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin, share(t, filepath.Join(bin, "ptxlink"), filepath.Join(prefix, "share"))
+}
+
+// releaseFiles returns the pages and examples of a release by their paths from the root, and builds nothing.
+func releaseFiles(t *testing.T) []string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "ptxlink")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return share(t, program, t.TempDir())
+}
+
+// share runs share.sh, and returns the pages and examples that it copied.
+func share(t *testing.T, program, dir string) (files []string) {
+	t.Helper()
+	read(t, "../internal/release/share.sh")
+	if out, err := exec.Command("../internal/release/share.sh", program, dir).CombinedOutput(); err != nil {
+		t.Fatalf("share.sh: %v\n%s", err, out)
+	}
+	doc := os.DirFS(filepath.Join(dir, "doc/ptxlink"))
+	err := fs.WalkDir(doc, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// read returns the text of a file. go test runs a test again if a file changes that it read itself.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestIndex checks that README.md has each page.
@@ -99,11 +250,6 @@ func TestIndex(t *testing.T) {
 	for _, page := range pages {
 		if !strings.Contains(index, "](docs/"+page+")") {
 			t.Errorf("the index of README.md lacks docs/%s", page)
-		}
-	}
-	for _, m := range regexp.MustCompile(`\]\(([^):#]+)\)`).FindAllStringSubmatch(string(readme), -1) {
-		if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
-			t.Errorf("README.md: %v", err)
 		}
 	}
 }
@@ -123,10 +269,8 @@ func TestMakefile(t *testing.T) {
 	if !ok {
 		t.Fatal("README.md has no block of make")
 	}
-	root, bin := copyTree(t), t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "ptxlink"), "ptxlink/cmd/ptxlink").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	bin, files := install(t)
+	root := copyTree(t, files)
 	if err := os.WriteFile(filepath.Join(root, "testdata/quickstart/Makefile"), []byte(makefile), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -219,27 +363,27 @@ rustup() { [ "$*" = "toolchain install nightly --component rust-src" ]; }
 rustc() { [ "$1" = +nightly ] && RUSTC_BOOTSTRAP=1 $ORACLES/bin/rustc-nvptx "${@:2}"; }
 `},
 	"numba": {"python-numba", `
-export PYTHONPATH=integrations/python
+export PYTHONPATH=$PACKAGE
 PYTHON=$ORACLES/bin/python-numba WHEELS=$(echo $ORACLES/numba/lib/python3*/site-packages)
 `},
 	// The package for Python.
 	"ptxlink": {"", `
 PYTHON=python3
-export PYTHONPATH=integrations/python
+export PYTHONPATH=$PACKAGE
 `},
 	// The package, and NVRTC of 13.5 with its ptxas.
 	"nvrtc": {"nvrtc-new", `
-export PYTHONPATH=integrations/python LD_LIBRARY_PATH=$ORACLES/nvrtc/new/lib PTXAS=$ORACLES/bin/ptxas-new
+export PYTHONPATH=$PACKAGE LD_LIBRARY_PATH=$ORACLES/nvrtc/new/lib PTXAS=$ORACLES/bin/ptxas-new
 PYTHON=$ORACLES/bin/python-numba
 `},
 	// CuPy needs a GPU, so a module that checks the cubin stands in for it.
 	"cupy": {"nvcc", `
 PYTHON=python3
-export PYTHONPATH=$PAGES/testdata:integrations/python
+export PYTHONPATH=$PAGES/testdata:$PACKAGE
 `},
 	"triton": {"python-triton", `
 PYTHON=$ORACLES/bin/python-triton WHEELS=$(echo $ORACLES/triton/lib/python3*/site-packages)
-export TRITON_CACHE_DIR=$PWD/triton-cache PYTHONPATH=integrations/python
+export TRITON_CACHE_DIR=$PWD/triton-cache PYTHONPATH=$PACKAGE
 `},
 }
 
@@ -249,7 +393,7 @@ func compilers(blocks []block) (tools []string) {
 		if kits[b.kit].needs != "" {
 			tools = append(tools, kits[b.kit].needs)
 		}
-		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|gcc-12)\b`).FindAllStringSubmatch(b.text, -1) {
+		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|gcc-12|cmake)\b`).FindAllStringSubmatch(b.text, -1) {
 			switch {
 			case m[1] == "gcc-12":
 				tools = append(tools, "gcc-nvptx")
@@ -380,15 +524,13 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// copyTree copies what the commands of the pages use.
-func copyTree(t *testing.T) string {
+// copyTree copies files of the clone.
+func copyTree(t *testing.T, files []string) string {
 	root := t.TempDir()
-	for _, dir := range []string{"testdata/quickstart", "testdata/ptx", "testdata/src", "integrations"} {
-		to := filepath.Join(root, dir)
-		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.CopyFS(to, os.DirFS(filepath.Join("..", dir))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, file := range files {
+		to := filepath.Join(root, file)
+		text := read(t, "../"+file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, []byte(text), 0o777)); err != nil {
 			t.Fatal(err)
 		}
 	}

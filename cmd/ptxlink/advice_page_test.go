@@ -55,9 +55,9 @@ func TestAdvicePage(t *testing.T) {
 				case !unmarked[id] && !regexp.MustCompile(`\[(-W)?`+name+`\\?\]`).Match(text):
 					t.Errorf("%s:%d: the script does not check the message of %s", script, i+1, name)
 				}
-				link := fmt.Sprintf("[%s](%s)", strings.TrimSuffix(filepath.Base(script), ".txtar"), strings.TrimPrefix(script, "../"))
-				if list := followed[id]; len(list) == 0 || list[len(list)-1] != link {
-					followed[id] = append(list, link)
+				shown := "`" + strings.TrimSuffix(filepath.Base(script), ".txtar") + "`"
+				if list := followed[id]; len(list) == 0 || list[len(list)-1] != shown {
+					followed[id] = append(list, shown)
 				}
 			}
 		}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # build.sh DIR: builds the files of a release in DIR: for each platform a static binary
-# in a tarball (for Windows a zip) with manual pages, completions and docs; packages for
+# in a tarball (for Windows a zip) with manual pages, completions, docs and examples; packages for
 # dpkg and RPM; a wheel for Python; what they are built from (CycloneDX); SHA256SUMS.
 # TARGETS restricts the platforms: "linux/amd64 darwin/arm64".
 #
@@ -46,11 +46,6 @@ for target in $targets; do
 	build "$os" "$arch" "$work/$name/bin/ptxlink$suffix"
 	build "$os" "$arch" "$work/$name/bin/ptxlink-cache$suffix" ./cmd/ptxlink-cache
 	cp -R "$work/share" "$work/$name/"
-	mv "$work/$name/share/doc/ptxlink"/* "$work/$name/"
-	rm -r "$work/$name/share/doc"
-	archive "$name" "$out/$name.$form"
-	echo "$name.$form"
-
 	if [ "$os" = linux ]; then
 		internal/release/rpm.sh "$work/$name" "$version" "$arch" "$out"
 		if command -v dpkg-deb > /dev/null; then
@@ -58,6 +53,10 @@ for target in $targets; do
 		fi
 	fi
 	internal/release/wheel.sh "$work/$name/bin/ptxlink$suffix" "$version" "$os" "$arch" "$out" "$work/zip"
+	mv "$work/$name/share/doc/ptxlink"/* "$work/$name/"
+	rm -r "$work/$name/share/doc"
+	archive "$name" "$out/$name.$form"
+	echo "$name.$form"
 	rm -rf "${work:?}/$name"
 done
 command -v dpkg-deb > /dev/null || echo 'no dpkg-deb: the Debian packages are left out'

@@ -20,6 +20,7 @@ chroot "$root" /bin/sh -euxc '
 	ptxlink check out.ptx
 	zcat /usr/share/man/man1/ptxlink.1.gz | grep -q "^.TH PTXLINK 1"
 	grep -q "^### undefined-symbol" /usr/share/doc/ptxlink/docs/errors.md
+	cmp /usr/share/doc/ptxlink/testdata/ptx/example/main.ptx main.ptx
 	bash -c ". /usr/share/bash-completion/completions/ptxlink; complete -p ptxlink"
 	dpkg --verify ptxlink
 	dpkg -P ptxlink

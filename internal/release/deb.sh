@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deb.sh TREE VERSION ARCH DIR: packs the tree of a tarball as a Debian package in DIR.
+# deb.sh TREE VERSION ARCH DIR: packs TREE, which has bin and share, as a Debian package in DIR.
 # build.sh calls it, with its environment.
 set -euo pipefail
 tree=$1 arch=$3
@@ -9,20 +9,21 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
 doc=$root/usr/share/doc/ptxlink
-mkdir -p "$root/DEBIAN" "$doc" "$root/usr/share/zsh/vendor-completions"
+mkdir -p "$root/DEBIAN" "$root/usr"
 cp -R "$tree/bin" "$tree/share" "$root/usr/"
+mkdir "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_ptxlink" "$root/usr/share/zsh/vendor-completions/"
 rm -r "$root/usr/share/zsh/site-functions" "$root/usr/share/powershell"
 gzip -9n "$root"/usr/share/man/man1/*.1
-cp -R "$tree/README.md" "$tree/docs" "$doc/"
-gzip -9nc "$tree/CHANGELOG.md" > "$doc/changelog.gz"
+gzip -9nc "$doc/CHANGELOG.md" > "$doc/changelog.gz"
 {
 	echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
 	echo 'Files: *'
 	echo 'Copyright: the authors of ptxlink'
 	echo 'License: Apache-2.0'
-	sed 's/^$/./; s/^/ /' "$tree/LICENSE"
+	sed 's/^$/./; s/^/ /' "$doc/LICENSE"
 } > "$doc/copyright"
+rm "$doc/LICENSE"
 cat > "$root/DEBIAN/control" << EOF
 Package: ptxlink
 Version: $version

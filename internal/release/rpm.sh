@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rpm.sh TREE VERSION ARCH DIR: packs the tree of a tarball as a package for RPM in DIR.
+# rpm.sh TREE VERSION ARCH DIR: packs TREE, which has bin and share, as a package for RPM in DIR.
 # build.sh calls it, with its environment.
 set -euo pipefail
 tree=$1 out=$4
@@ -12,15 +12,13 @@ arm64) arch=aarch64 ;;
 esac
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-doc=$root/tree/usr/share/doc/ptxlink
-mkdir -p "$doc" "$root/tree/usr/share/licenses/ptxlink"
+mkdir -p "$root/tree/usr/share/licenses/ptxlink"
 cp -R "$tree/bin" "$tree/share" "$root/tree/usr/"
 rm -r "$root/tree/usr/share/powershell"
 gzip -9n "$root"/tree/usr/share/man/man1/*.1
-cp -R "$tree/README.md" "$tree/CHANGELOG.md" "$tree/docs" "$doc/"
-cp "$tree/LICENSE" "$root/tree/usr/share/licenses/ptxlink/"
+mv "$root/tree/usr/share/doc/ptxlink/LICENSE" "$root/tree/usr/share/licenses/ptxlink/"
 # Other directories belong to other packages.
-printf '%s\n' /usr/share/cmake/ptxlink /usr/share/doc/ptxlink /usr/share/doc/ptxlink/docs /usr/share/licenses/ptxlink > "$root/directories"
+(cd "$root/tree" && find usr/share/*/ptxlink -type d) | sed 's,^,/,' | sort > "$root/directories"
 file=ptxlink-$version-1.$arch.rpm
 tar -C "$root/tree" --sort=name --format=ustar --owner=root:0 --group=root:0 --mode=u=rwX,go=rX --mtime=@"$SOURCE_DATE_EPOCH" --transform='s,^,/,' -P -cf "$root/tree.tar" usr
 # GOFLAGS are those of the program; its go.mod does not have the tool.

@@ -26,6 +26,7 @@ cp "$program" "$work/ptxlink/bin"
 cp LICENSE "$work/$info/licenses"
 find "$work" -type f -exec chmod 644 {} +
 chmod 755 "$work"/ptxlink/bin/*
+# The page stands alone on an index, so its links to other pages become text.
 cat > "$work/$info/METADATA" << END
 Metadata-Version: 2.4
 Name: ptxlink
@@ -38,7 +39,7 @@ Provides-Extra: ptxas
 Requires-Dist: nvidia-cuda-nvcc; extra == "ptxas"
 Description-Content-Type: text/markdown
 
-$(cat docs/python.md)
+$(sed 's/\[\([^]]*\)\]([^):]*)/\1/g' docs/python.md)
 END
 printf 'Wheel-Version: 1.0\nGenerator: ptxlink\nRoot-Is-Purelib: false\n' > "$work/$info/WHEEL"
 IFS=. read -ra platforms <<< "$platform"
