@@ -30,7 +30,6 @@ var explanations = []struct{ prefixes, text string }{
 	{"__cudaCDP2GetParameterBuffer __cudaCDP2LaunchDevice", "kernels that launch kernels need libcudadevrt; " + withRuntime},
 	{"__cudaCDP2 __cudaDeviceSynchronizeDeprecationAvoidance", "this is NAME() in device code, which libcudadevrt defines; " + withRuntime},
 	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; " + withRuntime},
-	{"cudaCG cudaDeviceGet cudaDeviceSynchronize cudaEvent cudaFree cudaFuncGetAttributes cudaGet cudaGraph cudaLaunchDevice cudaMalloc cudaMem cudaOccupancy cudaPeekAtLastError cudaRuntimeGetVersion cudaStream", "this is a function of the CUDA device runtime, libcudadevrt; " + withRuntime},
 	{"GOMP_ GOACC_ __nvptx_", "this is part of gcc's runtime of OpenMP and OpenACC; link gcc's libgomp.a, libc.a and libgcc.a (docs/from-gcc.md)"},
 	{"__atomic_", "gcc's libatomic.a defines this (docs/from-gcc.md)"},
 	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libompdevice.a of that clang (libomptarget.devicertl.a in older ones)"},
@@ -39,6 +38,17 @@ var explanations = []struct{ prefixes, text string }{
 	{"_gfortran_st_ _gfortran_transfer_", "this is input or output of Fortran, which gcc's libgfortran.a for nvptx-none does not have (gcc 12 and 14); leave it to the host"},
 	{"_gfortran_", "gcc's libgfortran.a for nvptx-none defines this (docs/from-gcc.md)"},
 }
+
+// runtime holds the functions of libcudadevrt, without those that end in _ptsz (TestCudadevrtNames). Other functions of CUDA
+// with such names are left to ptxas.
+var runtime = setOf(`
+	cudaCGGetIntrinsicHandle cudaCGGetRank cudaCGGetSize cudaCGSynchronize cudaCGSynchronizeGrid
+	cudaDeviceGetAttribute cudaDeviceGetCacheConfig cudaDeviceGetLimit cudaDeviceGetSharedMemConfig cudaDeviceSynchronize
+	cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaFree cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount
+	cudaGetErrorName cudaGetErrorString cudaGetLastError cudaGetParameterBuffer cudaGetParameterBufferV2 cudaLaunchDevice cudaLaunchDeviceV2
+	cudaMalloc cudaMemcpy2DAsync cudaMemcpy3DAsync cudaMemcpyAsync cudaMemset2DAsync cudaMemset3DAsync cudaMemsetAsync
+	cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaPeekAtLastError
+	cudaRuntimeGetVersion cudaStreamCreateWithFlags cudaStreamDestroy cudaStreamWaitEvent`)
 
 // stdio holds the C functions that device code does not have. It has only printf,
 // as vprintf.
@@ -74,6 +84,9 @@ func Explain(name string, kind ptx.DeclKind) string {
 	}
 	if memory[name] {
 		return "compilers call this function of C; gcc's libc.a defines it (docs/from-gcc.md), and so does compiler_builtins of Rust"
+	}
+	if runtime[strings.TrimSuffix(name, "_ptsz")] {
+		return "this is a function of the CUDA device runtime, libcudadevrt; " + withRuntime
 	}
 	for _, e := range explanations {
 		for prefix := range strings.FieldsSeq(e.prefixes) {

@@ -10,7 +10,7 @@ import (
 
 // syscalls holds the functions that the driver provides: ptxas accepts them as
 // undefined in a whole program (PTX Interoperability 3; the rest was found by
-// testing every name in ptxas 12.4 and 13.5).
+// testing every name in ptxas 12.4 and 13.5, as TestSyscalls does).
 var syscalls = setOf(`
 	vprintf vfprintf malloc free __assertfail __profile
 	cnpCtxSynchronize cnpDeviceGetAttribute cnpDeviceGetName cnpDeviceGetTotalMem
@@ -24,6 +24,7 @@ var syscalls = setOf(`
 	cudaGraphLaunch cudaGraphSetConditional
 	cudaFabricOpErrorStatusCount cudaFabricOpErrorStatusGet
 	cudaDeviceMemcpyAsync cudaDeviceMemcpyBatchAsync cudaResizeSharedMemory
+	cudaSubgridScheduleManageWarpSpecializedWorkspaceAndDependencies
 	cudaSubgridSynchronousWorkspaceAdvanceWorkset cudaSubgridSynchronousWorkspaceCompleteAndFetchWorkItem
 	cudaSubgridSynchronousWorkspaceGetWorksetUserData cudaSubgridSynchronousWorkspaceInitialize
 	cudaSubgridWarpSpecializedWorkspaceAdvanceWorkset cudaSubgridWarpSpecializedWorkspaceCompleteWorkItem

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // parent is a kernel that launches another, as nvcc 12.4 compiles it.
@@ -164,6 +166,23 @@ func hasSymbols(t *testing.T, path string, names ...string) {
 	for _, name := range names {
 		if !bytes.Contains(data, []byte("\x00"+name+"\x00")) {
 			t.Errorf("%s has no symbol %s", filepath.Base(path), name)
+		}
+	}
+}
+
+// TestCudadevrtNames compares the functions that are explained as functions of libcudadevrt with the library.
+func TestCudadevrtNames(t *testing.T) {
+	var out, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"nm", "-gUj", oracles.RequireFile(t, "cudadevrt/libcudadevrt.a")}, nil, &out, &stderr); code != exitOK {
+		t.Fatalf("exit code %d\n%s", code, &stderr)
+	}
+	names := regexp.MustCompile(`(?m)^cuda[A-Z]\w+$`).FindAllString(out.String(), -1)
+	if len(names) < 40 {
+		t.Fatalf("%d functions:\n%s", len(names), &out)
+	}
+	for _, name := range names {
+		if !strings.Contains(resolve.Explain(name, ptx.Func), "libcudadevrt") {
+			t.Errorf("%s is not explained", name)
 		}
 	}
 }
