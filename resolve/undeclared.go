@@ -35,6 +35,9 @@ func (t *Table) undeclared(h *hints, log *diag.Log) {
 			if directive := unknown[name]; directive != "" && typo.Nearest(directives, directive) == "" {
 				continue // it may declare the name
 			}
+			if f.Newer() && !t.declares(name) {
+				continue // ptxas decides on it
+			}
 			if uses[name] == nil {
 				names = append(names, name)
 			}
@@ -47,6 +50,11 @@ func (t *Table) undeclared(h *hints, log *diag.Log) {
 			h.declaration(first, name, m)
 		}
 	}
+}
+
+// declares reports whether a module declares a name at module scope.
+func (t *Table) declares(name string) bool {
+	return slices.ContainsFunc(t.Files, func(f *object.File) bool { _, ok := f.Lookup(name); return ok })
 }
 
 // declaration adds the declaration that a module lacks.

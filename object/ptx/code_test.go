@@ -86,7 +86,7 @@ func codeLaws(t *testing.T, m *Module, d *Decl) {
 		unread := st.Kind == Directive && d.HasBody && !slices.Contains(read, c.Opcode(st))
 		for i := st.First; i < st.End && !unread; i++ {
 			name := string(c.Text(c.Tokens[i]))
-			if c.Tokens[i].Kind == Ident && c.Tokens[i].Role() == Refers && c.Reference(int(i)) == NoReference && !m.predefined([]byte(name)) {
+			if c.Tokens[i].Kind == Ident && c.Tokens[i].Role() == Refers && c.Reference(int(i)) == NoReference && !predefined([]byte(name)) {
 				undeclared = append(undeclared, c.Tokens[i].Span())
 			}
 		}

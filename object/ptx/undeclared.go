@@ -55,24 +55,25 @@ type block struct{ from, to int32 }
 
 // undeclared notes the use of a name that is neither one of the module nor, so far, of the body.
 func (p *parser) undeclared(at diag.Span, hash uint64, name []byte) {
-	if p.in >= 0 && !p.m.predefined(name) {
+	if p.in >= 0 && !predefined(name) {
 		p.unknown = append(p.unknown, unknownUse{hash, at})
 	}
 }
 
 // predefined reports whether a name needs no declaration: the sink _, the constant WARP_SZ, a special
-// register, or a function that OptiX defines while it compiles the module. Later versions of PTX may have
-// more special registers.
-func (m *Module) predefined(name []byte) bool {
+// register, or a function that OptiX defines while it compiles the module.
+func predefined(name []byte) bool {
 	if name[0] != '%' {
 		return len(name) == 1 && name[0] == '_' || string(name) == "WARP_SZ" || bytes.HasPrefix(name, []byte("_optix_"))
 	}
-	return newestVersion.Less(m.Version) || specialRegisters()[string(name)]
+	return specialRegisters()[string(name)]
 }
 
-// newestVersion is the newest version of PTX of which specialRegisters has all, as TestSpecialRegisters asks
-// ptxas.
+// newestVersion is the newest version of PTX whose names predefined knows, as TestSpecialRegisters asks ptxas.
 var newestVersion = Version{9, 5}
+
+// Newer reports whether the module has a later version of PTX, which may define more names.
+func (m *Module) Newer() bool { return newestVersion.Less(m.Version) }
 
 var specialRegisters = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
@@ -98,7 +99,7 @@ var specialRegisters = sync.OnceValue(func() map[string]bool {
 func (c *Code) Undeclared() string {
 	for _, st := range c.Statements {
 		for i := st.First; i < st.End && st.Kind == Instruction; i++ {
-			if t := c.Tokens[i]; t.Kind == Ident && t.Role() == Refers && c.refs[i] == NoReference && !c.Module.predefined(c.Text(t)) {
+			if t := c.Tokens[i]; t.Kind == Ident && t.Role() == Refers && c.refs[i] == NoReference && !predefined(c.Text(t)) {
 				return string(c.Text(t))
 			}
 		}
