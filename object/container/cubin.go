@@ -10,7 +10,9 @@ import (
 
 // holdsBytes reports whether a section of this type takes up room in the file. In a
 // relocatable cubin, .nv.global, .nv.local and .nv.shared have types of their own;
-// nvlink makes them NOBITS (testdata/script/cubin_zeroed.txtar).
+// nvlink makes them NOBITS (testdata/script/cubin_zeroed.txtar). The types that a later release
+// adds may be of such memory too: CUDA 13.5 has those up to 0x16, of banks of constants from 0x64,
+// and from 0x82 to 0x8b.
 func holdsBytes(kind elf.SectionType) bool {
 	switch kind {
 	case elf.SHT_NULL, elf.SHT_NOBITS,
@@ -20,7 +22,7 @@ func holdsBytes(kind elf.SectionType) bool {
 		elf.SHT_LOPROC + 0x15: // CUDA_SHARED_RESERVED
 		return false
 	}
-	return true
+	return kind <= elf.SHT_LOPROC+0x16 || elf.SHT_LOPROC+0x64 <= kind && kind <= elf.SHT_LOPROC+0x8b
 }
 
 // CheckCubin returns an error if data is not a complete cubin: an ELF file for CUDA
