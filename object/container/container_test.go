@@ -296,6 +296,8 @@ func TestRefused(t *testing.T) {
 	binary.LittleEndian.PutUint32(cutCOFF[8:], 0) // no symbols
 	lying := fatbin(entry(1, 80, 0x11|fatbinLZ4, 0x50, one))
 	binary.LittleEndian.PutUint64(lying[16+0x38:], 1<<40)
+	later := fatbin(entry(1, 80, 0x11|fatbinZstd, 0x50, one))
+	binary.LittleEndian.PutUint64(later[16+0x28:], 0x11|0x4000) // compressed, but by neither LZ4 nor zstd
 	for _, test := range []struct {
 		data []byte
 		max  int64
@@ -328,6 +330,7 @@ func TestRefused(t *testing.T) {
 		{[]byte("\xed\x43\x4e\x7f\x01\x36\x02\x30\x03\x01\x07\x00\x18\x00\x01\x00\x28\x00\x00\x00\x2c\x00\x00\x00\x01\x00\x20\x03"), 0, "f: this is LTO-IR for sm_80, not PTX"}, // of NVRTC 11.8
 		{[]byte("\xed\x43\x4e\x7f\x01\x43\x02\x83\x03\x02\x07"), 0, "f: LTO-IR is cut short in its header"},                                                                     // written as a C string
 		{lying, 0, "f: at byte 0x60: 83 bytes of LZ4 data cannot be the 1099511627776 bytes that the header says"},
+		{later, 0, "f: at byte 0x10: fatbin entry is compressed in a form that is not known"},
 		{forms()["fatbin"][:100], 0, "f: fatbin has"},
 		{forms()["gnu"][:100], 0, "f: at byte 0x48: archive is cut short in the header of a member"},
 		{arMembers("a/", one)[:90], 0, "f: at byte 0x8: archive member \"a\" has 81 bytes by its header, of which 22 are there"},

@@ -190,6 +190,11 @@ func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header 
 	if e.Packed > 0 {
 		p.need(uint64(e.Packed) <= uint64(len(body)), where, "fatbin entry has %d compressed bytes, of which %d are there", e.Packed, len(body))
 		body = body[:e.Packed]
+		if e.Flags&(fatbinZstd|fatbinLZ4) == 0 {
+			err := p.fault(where, "fatbin entry is compressed in a form that is not known")
+			err.Help = "a later CUDA may have written it; compile with nvcc -no-compress"
+			panic(err)
+		}
 	}
 	at := where + header
 	switch {
