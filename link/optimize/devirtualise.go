@@ -74,7 +74,7 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 	values := map[ptx.RegisterID]*value{}
 	for n, st := range c.Statements {
-		defined := destination(c, st)
+		defined, sure := destination(c, st)
 		for i := st.First; i < st.End; i++ {
 			r, ok := c.Register(i)
 			if !ok || c.Tokens[i].Role() != ptx.Refers {
@@ -85,9 +85,12 @@ func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 				v = &value{}
 				values[r] = v
 			}
-			if v.mentions = append(v.mentions, int32(n)); i >= defined.First && i < defined.End {
+			v.mentions = append(v.mentions, int32(n))
+			defines := i >= defined.First && i < defined.End
+			if defines {
 				v.definitions = append(v.definitions, int32(n))
-			} else {
+			}
+			if !defines || !sure {
 				v.uses++
 			}
 		}
@@ -119,15 +122,34 @@ func spread(c *ptx.Code, values map[ptx.RegisterID]*value, f func(st ptx.Stateme
 // destination returns the operand whose registers a statement defines, or an empty one:
 // the results of a call, and the first operand of all other instructions unless that is
 // an address. Instructions that only read their first operand, such as brx, count too.
-func destination(c *ptx.Code, st ptx.Statement) ptx.Operand {
+// If an instruction may define others, as tcgen05.ld.red does, all operands before the first
+// address are returned, and sure is false.
+func destination(c *ptx.Code, st ptx.Statement) (o ptx.Operand, sure bool) {
 	if st.Kind != ptx.Instruction {
-		return ptx.Operand{}
+		return o, true
 	}
-	operands := c.Operands(st)
-	if len(operands) == 0 || operands[0].Shape == ptx.Address || c.Opcode(st) == "call" && operands[0].Shape != ptx.List {
-		return ptx.Operand{}
+	operands, op := c.Operands(st), c.Opcode(st)
+	if len(operands) == 0 || operands[0].Shape == ptx.Address || op == "call" && operands[0].Shape != ptx.List {
+		return o, true
 	}
-	return operands[0]
+	o = operands[0]
+	if op == "call" || slices.Contains(oneDestination, op) {
+		return o, true
+	}
+	for _, other := range operands[1:] {
+		if other.Shape == ptx.Address {
+			break
+		}
+		o.End = other.End
+	}
+	return o, false
+}
+
+// oneDestination lists instructions with addresses or numbers of 64 bits among their operands which define their first
+// operand only. Later versions of PTX add instructions.
+var oneDestination = []string{
+	"mov", "cvta", "cvt", "ld", "atom", "add", "sub", "mul", "mad", "div", "rem", "min", "max", "neg", "abs", "and", "or", "xor", "not",
+	"shl", "shr", "bfe", "bfi", "popc", "clz", "setp", "set", "selp", "isspacep", "mapa", "getctarank", "match",
 }
 
 // functionIn returns the function whose address a register holds, which is not a parameter: callers pass

@@ -63,7 +63,7 @@ type addresses struct {
 
 // defined returns the registers that a statement defines.
 func (a *addresses) defined(st ptx.Statement) (list []ptx.RegisterID) {
-	d := destination(a.c, st)
+	d, _ := destination(a.c, st)
 	for i := d.First; i < d.End; i++ {
 		if r, ok := a.c.Register(i); ok {
 			list = append(list, r)
