@@ -269,11 +269,11 @@ type Usage struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled,omitempty"` // in a GPU, if the name is mangled
 	Kernel    bool   `json:"kernel"`
-	Registers int    `json:"registers"`
-	Stack     int64  `json:"stack"`    // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
-	Shared    int64  `json:"shared"`   // bytes of static shared memory
-	Constant  int64  `json:"constant"` // bytes of parameters and of what the driver puts before them
-	Code      int64  `json:"code"`     // bytes of machine code
+	Registers int    `json:"registers"` // 0 if they are unknown
+	Stack     int64  `json:"stack"`     // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
+	Shared    int64  `json:"shared"`    // bytes of static shared memory
+	Constant  int64  `json:"constant"`  // bytes of parameters and of what the driver puts before them
+	Code      int64  `json:"code"`      // bytes of machine code
 	// Spills are those of its own code; nil if they are unknown.
 	*Spills
 }
@@ -291,7 +291,10 @@ const UsageHeads = "registers\tstack\tspill stores\tspill loads\tshared\tconstan
 // Columns returns the numbers of a kernel or function as text, in the order of UsageHeads.
 func (u Usage) Columns() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	stack, stores, loads, shared, constant := "-", "?", "?", "-", "-"
+	registers, stack, stores, loads, shared, constant := "?", "-", "?", "?", "-", "-"
+	if u.Registers > 0 {
+		registers = strconv.Itoa(u.Registers)
+	}
 	if u.Kernel {
 		if stack = "?"; u.Stack >= 0 {
 			stack = number(u.Stack)
@@ -301,5 +304,5 @@ func (u Usage) Columns() []string {
 	if u.Spills != nil {
 		stores, loads = number(u.Stores), number(u.Loads)
 	}
-	return []string{strconv.Itoa(u.Registers), stack, stores, loads, shared, constant, number(u.Code)}
+	return []string{registers, stack, stores, loads, shared, constant, number(u.Code)}
 }

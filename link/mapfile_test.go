@@ -77,3 +77,18 @@ func onLine(n int) diag.Place {
 	src := &diag.Source{Text: []byte(strings.Repeat("x\n", n))}
 	return diag.At(src, src.LineSpan(n))
 }
+
+// TestUsageColumns checks that a number which is not known is not written as 0.
+func TestUsageColumns(t *testing.T) {
+	for _, test := range []struct {
+		usage Usage
+		want  string
+	}{
+		{Usage{Kernel: true, Stack: -1, Code: 128}, "? ? ? ? 0 0 128"},
+		{Usage{Registers: 8, Code: 128, Spills: &Spills{}}, "8 - 0 0 - - 128"},
+	} {
+		if got := strings.Join(test.usage.Columns(), " "); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.usage, got, test.want)
+		}
+	}
+}
