@@ -2,10 +2,13 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
+	"ptxlink/internal/oracles"
 	"ptxlink/internal/tool"
 )
 
@@ -67,6 +70,25 @@ func TestOptionFiles(t *testing.T) {
 	} {
 		if got := optionFiles(test.args); !slices.Equal(got, test.want) {
 			t.Errorf("%q: %q, want %q", test.args, got, test.want)
+		}
+	}
+}
+
+// TestNvlinkOptions checks that ptxlink nvlink has each option of the newest nvlink, by all its names.
+func TestNvlinkOptions(t *testing.T) {
+	help, err := exec.Command(oracles.Require(t, "nvlink-new"), "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	options, known := regexp.MustCompile(`(?m)^--([\w-]+) .*\(-([\w-]+)\)`).FindAllStringSubmatch(string(help), -1), newTable(nvlinkCommand.flags(), nil).named
+	if len(options) < 40 {
+		t.Fatalf("%d options:\n%s", len(options), help)
+	}
+	for _, names := range options {
+		for _, name := range names[1:] {
+			if known[name] == nil {
+				t.Errorf("there is no %s, of --%s (-%s)", name, names[1], names[2])
+			}
 		}
 	}
 }
