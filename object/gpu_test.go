@@ -1,6 +1,42 @@
 package object
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+// TestFamilies asks the newest ptxas which of its GPUs run each f target.
+func TestFamilies(t *testing.T) {
+	oracles.Long(t) // runs ptxas 40 times
+	ptxas := oracles.Require(t, "ptxas-new")
+	list, err := exec.Command(ptxas, "--list-arch").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "k.ptx")
+	for target := range strings.FieldsSeq(string(list)) {
+		if len(target) < 3 { // before sm_100
+			continue
+		}
+		if err := os.WriteFile(file, []byte(".version 9.4\n.target sm_"+target+"f\n.entry k () { }\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		of, _ := ParseGPU("sm_" + target + "f")
+		for gpu := range strings.FieldsSeq(string(list)) {
+			g, _ := ParseGPU("sm_" + gpu)
+			out, err := exec.Command(ptxas, "-arch="+g.String(), file, "-o", os.DevNull).CombinedOutput()
+			if g.Runs(of) != (err == nil) {
+				t.Errorf("%s on %s: %v, ptxas says %s", of, g, g.Runs(of), fmt.Sprint(err, string(out)))
+			}
+		}
+	}
+}
 
 func TestRunsCubin(t *testing.T) {
 	for _, test := range []struct {

@@ -108,6 +108,15 @@ func TestTargetVersions(t *testing.T) {
 			}
 		}
 	}
+	list, err := exec.Command(oracles.Require(t, "ptxas-new"), "--list-arch").Output()
+	for number := range strings.FieldsSeq(string(list)) {
+		if _, known := targetVersions["sm_"+number]; !known {
+			t.Errorf("sm_%s is not in targetVersions", number)
+		}
+	}
+	if err != nil || len(list) == 0 {
+		t.Errorf("%v: %s", err, list)
+	}
 	for target := range targetVersions {
 		if !compared[target] && !slices.Contains(unknownTargets, target) {
 			t.Errorf("no ptxas knows %s", target)
