@@ -438,7 +438,7 @@ func (h *holdings) words() (what, help string) {
 		parts = append(parts, part)
 		if help == "" {
 			help = kindWords[what].help
-			if _, number, ok := strings.Cut(append(h.targets[what], "")[0], "_"); ok {
+			if number, ok := strings.CutPrefix(append(h.targets[what], "")[0], "sm_"); ok {
 				help = strings.ReplaceAll(help, "_80", "_"+number)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -343,6 +344,11 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("got %v\nwant %s", err, test.want)
 		}
+	}
+	// x86_64 is no GPU to compile for.
+	var fault *Error
+	if _, err := Open("f", hostELF(".text", one), Options{}); !errors.As(err, &fault) || !strings.HasSuffix(fault.Help, "code=compute_80") {
+		t.Errorf("%+v", fault)
 	}
 	many := bytes.Repeat([]byte(".version\x00"), 20_000)
 	if _, err := Open("f", many, Options{}); err == nil || !strings.Contains(err.Error(), "more than 10703 modules in 180000 bytes") {
