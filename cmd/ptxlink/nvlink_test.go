@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"ptxlink/internal/oracles"
@@ -90,5 +92,35 @@ func TestNvlinkOptions(t *testing.T) {
 				t.Errorf("there is no %s, of --%s (-%s)", name, names[1], names[2])
 			}
 		}
+	}
+}
+
+// TestLostCode links an object whose device code is in a section that a later release of nvcc may write: it must not be
+// left out without a message.
+func TestLostCode(t *testing.T) {
+	dir := t.TempDir()
+	source, library := filepath.Join(dir, "k.ptx"), filepath.Join(dir, "l.a")
+	if err := os.WriteFile(source, []byte(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k () { ret; }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ptxlink := func(args ...string) (code int, said string) {
+		var stdout, stderr bytes.Buffer
+		code = run(t.Context(), args, nil, &stdout, &stderr)
+		return code, stderr.String()
+	}
+	if code, said := ptxlink("ar", "--format=nv", library, source); code != exitOK {
+		t.Fatal(said)
+	}
+	data, err := os.ReadFile(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = bytes.ReplaceAll(data, []byte("__nv_relfatbin"), []byte("__nv_newfatbin"))
+	if err := os.WriteFile(library, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, said := ptxlink("nvlink", "--arch=compute_80", source, library, "-o", filepath.Join(dir, "out.ptx"))
+	if code != exitLink || !strings.Contains(said, "l.a(k.o): error: it has the ID of device code, and no section that is known holds the code [not-ptx]\n") {
+		t.Errorf("exit code %d\n%s", code, said)
 	}
 }

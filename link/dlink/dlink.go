@@ -240,6 +240,10 @@ func (r *reader) file(ctx context.Context, f File) {
 		if code.WholeProgram {
 			r.whole = append(r.whole, code.Name)
 		}
+		if code.Lost { // nvlink refuses it too
+			r.log.Error(diag.NotPTX, diag.InFile(code.Name, 0, 0), "it has the ID of device code, and no section that is known holds the code").
+				WithHelp("if a later CUDA compiled it, only the nvlink of that release links it")
+		}
 		if len(code.Fatbin) > 0 {
 			in := link.Input{Name: code.Name, Text: code.Fatbin}
 			r.candidates = append(r.candidates, candidate{Object: code, input: in, ids: code.IDs, code: true, archived: container.IsArchive(data)})

@@ -56,6 +56,8 @@ type Object struct {
 	Launched []string
 	// WholeProgram is set if nvcc compiled the device code without -rdc=true.
 	WholeProgram bool
+	// Lost is set if the object has the ID of device code, and no section that is known holds the code.
+	Lost bool
 }
 
 // Targets returns the GPUs that the object has code for in a form.

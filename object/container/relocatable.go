@@ -77,6 +77,7 @@ func (op *opener) hostFile(data []byte, p place, object bool, list func(wanted f
 		}
 	})
 	if len(fatbins) == 0 {
+		o.Lost = len(o.IDs) > 0 && len(o.Linked) == 0 && !o.WholeProgram
 		// An optimising host compiler removes the ID of whole-program code, but not those of an earlier device link.
 		o.Name, o.WholeProgram = p.object, o.WholeProgram && len(o.Linked) == 0
 		op.list.objects, op.list.ended = append(op.list.objects, o), true

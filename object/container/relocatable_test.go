@@ -21,6 +21,7 @@ func TestHostObjects(t *testing.T) {
 	code := object(elf.ET_REL, "__nv_relfatbin", fb, "__nv_module_id", []byte("_1_a_cu\x00\x00_2_b_cu\x00_3)\n\x00"))
 	done := object(elf.ET_REL, ".nv_fatbin", fb, "__nv_module_id", []byte("def _1_a_cu\x00def _3_c_cu\x00"))
 	closed := object(elf.ET_REL, ".nv_fatbin", fb, "__nv_module_id", []byte("__NV_MODULE_ID\x00"))
+	later := object(elf.ET_REL, "__nv_laterfatbin", fb, "__nv_module_id", []byte("_1_a_cu\x00"))
 	optimised := object(elf.ET_REL, ".nv_fatbin", fb)
 	library := object(elf.ET_DYN, "__nv_relfatbin", fb)
 	host := object(elf.ET_REL, ".text", []byte("code"))
@@ -45,6 +46,7 @@ func TestHostObjects(t *testing.T) {
 		"object":         {code, []Object{a}, false},
 		"host object":    {host, []Object{{Name: "f"}}, false},
 		"without -rdc":   {closed, []Object{{Name: "f", IDs: []string{"__NV_MODULE_ID"}, WholeProgram: true}}, false},
+		"later section":  {later, []Object{{Name: "f", IDs: []string{"_1_a_cu"}, Lost: true}}, false},
 		"optimised":      {optimised, []Object{{Name: "f", WholeProgram: true}}, false},
 		"launching":      {launches("_Z1k*\x00\x00c\x00"), launching("in_*1k*", "_Z1k*", "c"), false},
 		"odd name":       {launches("_Z1[k]*\x00"), launching(), false},
