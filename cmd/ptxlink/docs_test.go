@@ -12,39 +12,11 @@ import (
 // TestABITable compares docs/abi.md with the tree: each row of its tables names a
 // script or Go test and functions, all of which must exist.
 func TestABITable(t *testing.T) {
-	const root = "../.."
-	functions := map[string]bool{} // tests by name, others as package.Name
-	function := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, name := range function.FindAllStringSubmatch(string(text), -1) {
-			if strings.HasSuffix(path, "_test.go") {
-				functions[name[1]] = true
-			} else {
-				functions[filepath.Base(filepath.Dir(path))+"."+name[1]] = true
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exists := func(name string) bool {
-		if functions[name] {
-			return true
-		}
-		_, err := os.Stat(filepath.Join(root, "testdata/script", name+".txtar"))
-		return err == nil
-	}
-
+	exists := existing(t)
 	text, err := os.ReadFile(filepath.Join(root, "docs/abi.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	quoted := regexp.MustCompile("`([^`]+)`")
 	script := regexp.MustCompile(`^(abi|debug|var|weak|common)_\w+$`)
 	rows := 0
 	for i, line := range strings.Split(string(text), "\n") {
@@ -79,10 +51,76 @@ func TestABITable(t *testing.T) {
 	}
 }
 
+// TestAgingTable checks that the files and tests that docs/aging.md names exist.
+func TestAgingTable(t *testing.T) {
+	exists := existing(t)
+	text, err := os.ReadFile(filepath.Join(root, "docs/aging.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for i, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if !strings.HasPrefix(line, "| ") || cells[1] == " list " {
+			continue
+		}
+		if rows++; len(cells) != 6 {
+			t.Errorf("line %d has %d columns", i+1, len(cells)-2)
+			continue
+		}
+		for _, file := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			if _, err := os.Stat(filepath.Join(root, file[1])); err != nil {
+				t.Errorf("line %d: %v", i+1, err)
+			}
+		}
+		for _, name := range quoted.FindAllStringSubmatch(cells[4], -1) {
+			if !exists(name[1]) && !strings.HasPrefix(name[1], "make ") {
+				t.Errorf("line %d: there is no test %s", i+1, name[1])
+			}
+		}
+	}
+	if rows < 40 {
+		t.Errorf("%d rows", rows)
+	}
+}
+
+const root = "../.."
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// existing returns whether a script, a Go test, or a function of the name package.Name exists.
+func existing(t *testing.T) func(name string) bool {
+	functions := map[string]bool{} // tests by name, others as package.Name
+	function := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range function.FindAllStringSubmatch(string(text), -1) {
+			if strings.HasSuffix(path, "_test.go") {
+				functions[name[1]] = true
+			} else {
+				functions[filepath.Base(filepath.Dir(path))+"."+name[1]] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(name string) bool {
+		if functions[name] {
+			return true
+		}
+		_, err := os.Stat(filepath.Join(root, "testdata/script", name+".txtar"))
+		return err == nil
+	}
+}
+
 // TestContributing checks that the files, functions and tests that CONTRIBUTING.md
 // names exist.
 func TestContributing(t *testing.T) {
-	const root = "../.."
 	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
 	if err != nil {
 		t.Fatal(err)
