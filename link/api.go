@@ -241,6 +241,8 @@ type Result struct {
 	Version     string
 	Target      string
 	AddressSize int
+	// Kernels is the number of kernels in the output, without kernels of cubins.
+	Kernels int
 	// Debug reports whether the output has DWARF (.target ..., debug), and LineInfo
 	// whether it has .loc lines. ptxas then needs -g or -lineinfo.
 	Debug, LineInfo bool

@@ -24,6 +24,7 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 		Version:     p.Header.Version.String(),
 		Target:      p.Header.Arch(),
 		AddressSize: p.Header.AddressSize,
+		Kernels:     p.Kernels(),
 		Debug:       p.Debug,
 		Unused:      in.unused,
 		LineInfo:    p.LineInfo,

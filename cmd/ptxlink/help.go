@@ -13,7 +13,8 @@ import (
 
 const description = `Options may be anywhere, with one dash or two; a word that begins with -o is
 -o FILE. @FILE reads arguments from FILE, - is standard input or output, and
-arguments after -- are files.
+arguments after -- are files. On a terminal, a link says what it wrote, unless
+-w is given.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written, or a program such as ptxas cannot be run or fails, 70 a bug in

@@ -105,6 +105,7 @@ func (j *linkJob) produce(more func(*link.Result) []outfile.File) error {
 	if j.opts.Bool("stats") {
 		j.showStats(result)
 	}
+	j.sayWritten(targets)
 	return nil
 }
 

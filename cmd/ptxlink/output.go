@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -12,6 +14,7 @@ import (
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/diag"
+	"ptxlink/link/ptxas"
 )
 
 // otherOutputs maps suffixes of files that a link does not write to the programs that
@@ -109,6 +112,51 @@ func (c *command) writeFirst(inputs []string, files ...outfile.File) error {
 		c.report.note("standard output is the null device, or closed: what was written there is lost")
 	}
 	return err
+}
+
+// sayWritten says what a link wrote and what can be done with it, if standard error is a terminal. It says nothing
+// with -w, if the output is not a regular file, for Make, which gets a dependency file, or for a compiler that calls
+// ptxlink as its linker.
+func (j *linkJob) sayWritten(targets []ptxas.Target) {
+	if j.name != "" || !isTerminal(j.stderr) || j.report.warnings.quiet || !j.report.text() || j.output == "-" || j.beside["dependency-file"] != "" {
+		return
+	}
+	info, err := os.Stat(j.output)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	result := ptxas.Portable(targets).Result
+	text := "ptxlink: wrote " + diag.Escape(j.output)
+	if len(targets[0].Cubins) == 0 { // whose kernels are not counted
+		text += fmt.Sprintf(", %d kernel%s", result.Kernels, map[bool]string{true: "s"}[result.Kernels != 1])
+	}
+	if text += ", " + inUnits(info.Size()); j.cubin() {
+		var gpus []string
+		for _, t := range targets {
+			gpus = append(gpus, t.Arch)
+		}
+		text += " for " + strings.Join(gpus, ", ")
+	}
+	switch {
+	case j.options.Relocatable || j.opts.Bool("compile-only") || result.Kernels == 0: // to be linked again
+	case j.cubin():
+		text += "; next: load it with cuModuleLoad"
+	default:
+		name := strings.TrimSuffix(j.output, filepath.Ext(j.output)) + ".cubin"
+		text += "; next: load it with cuModuleLoad, or run " + commandLine([]string{"ptxlink", j.output, "-o", name, "--arch=" + result.Target}, runtime.GOOS)
+	}
+	fmt.Fprintln(j.stderr, text)
+}
+
+// inUnits returns a number of bytes for people.
+func inUnits(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return fmt.Sprintf("%d bytes", bytes)
+	case bytes < 1000_000:
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1000_000)
 }
 
 // toFile is a file of write with the given contents. The path "-" is standard output.

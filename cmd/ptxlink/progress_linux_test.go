@@ -51,7 +51,7 @@ func TestProgress(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command("ptxlink", append(strings.Fields(test.args), "a.ptx", "b.ptx", "-o", test.name+".cubin")...)
+			cmd := exec.Command("ptxlink", append(strings.Fields(test.args), "-w", "a.ptx", "b.ptx", "-o", test.name+".cubin")...)
 			cmd.Dir, cmd.Stderr = dir, slave
 			cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", test.env)
 			start := time.Now()
@@ -62,21 +62,84 @@ func TestProgress(t *testing.T) {
 			if test.name == "interrupt" {
 				time.AfterFunc(2500*time.Millisecond, func() { cmd.Process.Signal(syscall.SIGTERM) })
 			}
-			said, err := io.ReadAll(master)
-			if err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) { // the other side is closed
-				t.Fatal(err)
-			}
+			text := readTerminal(t, master)
 			cmd.Wait()
 			if test.name == "fast" && time.Since(start) >= time.Second {
 				t.Log("the machine is too busy to tell")
 				return
 			}
-			text := strings.ReplaceAll(string(said), "\r\n", "\n")
 			if !regexp.MustCompile(test.want).MatchString(text) {
 				t.Errorf("%q does not match %s", text, test.want)
 			}
 		})
 	}
+}
+
+// TestWritten checks the line that says on a terminal what was written, and follows it.
+func TestWritten(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.ptx":   ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n",
+		"b.ptx":   ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry l() { ret; }\n",
+		"f.ptx":   ".version 7.0\n.target sm_80\n.address_size 64\n.visible .func f() { ret; }\n",
+		"bad.ptx": ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry m() { call f; ret; }\n",
+		"works":   "#!/bin/sh\nprintf '" + smallestCubin + "' > linked.cubin\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args string) string {
+		master, slave := terminal(t)
+		cmd := exec.Command("ptxlink", strings.Fields(args)...)
+		cmd.Dir, cmd.Stderr, cmd.Env = dir, slave, append(os.Environ(), "NO_COLOR=1", "PTXAS=./works")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		slave.Close()
+		text := readTerminal(t, master)
+		cmd.Wait()
+		return text
+	}
+	const next = "; next: load it with cuModuleLoad"
+	for args, want := range map[string]string{
+		"a.ptx -o out.ptx":                                 `ptxlink: wrote out.ptx, 1 kernel, \d+ bytes` + next + `, or run (ptxlink out.ptx -o out.cubin --arch=sm_80)\n`,
+		"a.ptx b.ptx":                                      `ptxlink: wrote a.out.ptx, 2 kernels, \d+ bytes` + next + `, or run ptxlink a.out.ptx -o a.out.cubin --arch=sm_80\n`,
+		"a.ptx -o out.cubin --arch=sm_90":                  `ptxlink: wrote out.cubin, 1 kernel, \d+ bytes for sm_90` + next + `\n`,
+		"-r a.ptx -o out.ptx":                              `ptxlink: wrote out.ptx, 1 kernel, \d+ bytes\n`,
+		"f.ptx -o out.ptx":                                 `ptxlink: wrote out.ptx, 0 kernels, \d+ bytes\n`,
+		"a.ptx -o -":                                       ``,
+		"a.ptx -o /dev/null":                               ``,
+		"a.ptx -o out.ptx -w":                              ``,
+		"a.ptx -o out.ptx --diagnostics-format=json":       ``,
+		"a.ptx -o out.ptx -MD":                             ``,
+		"a.ptx -o out.ptx --dry-run":                       ``,
+		"bad.ptx -o bad.out.ptx":                           `bad.ptx:[^w]* error: (?s:.*)`,
+		"check f.ptx":                                      `ptxlink: note: ptxas has not run .*\n`,
+		"nvlink --arch=sm_80 a.ptx -o out.cubin":           ``,
+		"clang-nvlink-wrapper --arch sm_80 a.ptx -o o.out": ``,
+	} {
+		said := run(args)
+		found := regexp.MustCompile(`^` + want + `$`).FindStringSubmatch(said)
+		if found == nil || strings.Contains(said, "wrote") != strings.Contains(want, "wrote") {
+			t.Errorf("%s: %q does not match %s", args, said, want)
+		} else if len(found) > 1 { // follow the line
+			command, _ := strings.CutPrefix(found[1], "ptxlink ")
+			if said := run(command); !strings.HasPrefix(said, "ptxlink: wrote out.cubin, 1 kernel") {
+				t.Errorf("%s: %q", found[1], said)
+			}
+		}
+	}
+}
+
+// readTerminal returns what is written to the other side of a terminal until that is closed.
+func readTerminal(t *testing.T, master *os.File) string {
+	t.Helper()
+	said, err := io.ReadAll(master)
+	if err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) { // the other side is closed
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(said), "\r\n", "\n")
 }
 
 // terminal opens a new terminal and its other side.

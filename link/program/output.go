@@ -13,6 +13,16 @@ import (
 // Size returns the bytes of the output.
 func (p *Program) Size() int { return p.size }
 
+// Kernels returns the number of kernels in the output.
+func (p *Program) Kernels() (n int) {
+	for i := range p.Bodies {
+		if _, decl, _ := p.Function(i); decl.Kind == ptx.Entry {
+			n++
+		}
+	}
+	return n
+}
+
 // BodySize returns the bytes of body i in the output, without its header.
 func (p *Program) BodySize(i int) int64 {
 	_, decl, _ := p.Function(i)
