@@ -4,9 +4,39 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// TestCommitOf checks that no page names a commit that is not what was measured.
+func TestCommitOf(t *testing.T) {
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Test", "-c", "user.email=test@example.org"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	write := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	git("commit", "-q", "--allow-empty", "-m", "Begin")
+	write("page.md")
+	if commit, err := commitOf(dir, "page.md", "page.svg"); err != nil || len(commit) < 7 {
+		t.Errorf("%q, %v", commit, err)
+	}
+	write("main.go")
+	if commit, err := commitOf(dir, "page.md", "page.svg"); err == nil || !strings.HasSuffix(err.Error(), "\n?? main.go") {
+		t.Errorf("%q, %v", commit, err)
+	}
+}
 
 // TestStrip: the base of the debug sets has the code of the modules, and nothing else.
 func TestStrip(t *testing.T) {

@@ -62,6 +62,7 @@ type bench struct {
 	rounds   int
 	cubins   int
 	page     string
+	commit   string // that the page names
 	dir      string
 	programs string // directory of those that are built
 	binary   string // ptxlink
@@ -94,6 +95,11 @@ type command struct {
 const out = "out"
 
 func (b *bench) main(names string) {
+	if b.page != "" {
+		commit, err := commitOf(".", b.page, b.plotFile())
+		check(err)
+		b.commit = commit
+	}
 	if b.dir == "" {
 		dir, err := os.MkdirTemp(memoryDir(), "ptxlink-bench")
 		check(err)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -77,6 +78,9 @@ func (b *bench) lowestPeak() int64 {
 	return lowest
 }
 
+// plotFile returns the path of the plot of the page.
+func (b *bench) plotFile() string { return strings.TrimSuffix(b.page, filepath.Ext(b.page)) + ".svg" }
+
 // report writes the tables to standard output, and to the page with its plot.
 func (b *bench) report() {
 	var t bytes.Buffer
@@ -112,7 +116,7 @@ func (b *bench) report() {
 		return
 	}
 	var page bytes.Buffer
-	plot := strings.TrimSuffix(b.page, filepath.Ext(b.page)) + ".svg"
+	plot := b.plotFile()
 	fmt.Fprintf(&page, `# Benchmarks
 
 Written by `+"`make bench`"+` on %s at commit %s. Times are medians of %d rounds; a round runs every command once (the
@@ -134,7 +138,7 @@ Peak memory includes mapped files, and is never below %s, what bench itself has 
     make bench SETS=M,symbols ROUNDS=3       # prints tables of some sets
     go run ./bench -sets cubins -cubins 100  # nvlink on all of M; ptxas needs minutes
     go test ./link ./object/ptx -run xxx -bench .
-`, time.Now().Format(time.DateOnly), commit(), b.rounds, b.sets[0].repeat, filepath.Base(plot), machine(b.dir), bytesOf(b.lowestPeak()), t.Bytes())
+`, time.Now().Format(time.DateOnly), b.commit, b.rounds, b.sets[0].repeat, filepath.Base(plot), machine(b.dir), bytesOf(b.lowestPeak()), t.Bytes())
 	check(os.WriteFile(plot, b.plot(), 0o666))
 	check(os.WriteFile(b.page, page.Bytes(), 0o666))
 }
@@ -177,12 +181,24 @@ func bytesOf(n int64) string {
 	return fmt.Sprintf("%.0f MB", float64(n)/1e6)
 }
 
-func commit() string {
-	text, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude=*").Output()
-	if err != nil {
-		return "unknown"
+// commitOf returns the commit of the tree around a directory, which the page names. It is an error if files have
+// changes other than those that bench writes: nobody could measure the same program.
+func commitOf(dir string, written ...string) (string, error) {
+	git := func(args ...string) string {
+		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
+		if err != nil {
+			return ""
+		}
+		return strings.TrimRight(string(out), "\n")
 	}
-	return strings.TrimSpace(string(text))
+	status := []string{"status", "--porcelain", "--", ":/"}
+	for _, file := range written {
+		status = append(status, ":(exclude)"+file)
+	}
+	if changes := git(status...); changes != "" {
+		return "", fmt.Errorf("commit or remove these changes before the benchmarks, because the page names the commit:\n%s", changes)
+	}
+	return cmp.Or(git("rev-parse", "--short", "HEAD"), "unknown"), nil
 }
 
 // machine returns a table of what the figures depend on.
