@@ -30,7 +30,7 @@ func TestRecordedOptions(t *testing.T) {
 		if strings.HasPrefix(long, "warn") || strings.HasPrefix(long, "suppress") || slices.Contains(notRecorded, long) {
 			continue
 		}
-		if !slices.Contains(codeOptions, long) && !slices.Contains(decided, long) {
+		if _, code := codeOptions[long]; !code && !slices.Contains(decided, long) {
 			t.Errorf("--%s is in no list", long)
 		}
 		if longName("-"+short) != long {
