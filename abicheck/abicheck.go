@@ -161,7 +161,7 @@ func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
 	case sym.Target < 0:
 		c.log.Error(diag.AliasTarget, f.At(a.NameSpan), name+" is an alias of itself").Of(f.Names[a.Name]).
 			WithHelp("an alias must lead to a function that the module defines (PTX ISA, .alias)")
-	case !target.Defined() && !target.Exported(): // resolve has reported it
+	case !target.Defined() && !target.Exported() && target.Decl >= 0: // resolve has reported it
 	case !target.Defined():
 		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+c.log.Name(f.Names[a.Target])+", which this module does not define").Of(f.Names[a.Target]).
 			WithHelp("an alias and its target must be in one module (PTX ISA, .alias)")

@@ -105,7 +105,11 @@ func relink(files []*object.File, o Options, log *diag.Log) {
 					aliased = aliasNames(f)
 				}
 				if aliased[ptx.NameID(n)] {
-					log.Error(diag.Alias, f.NamePlace(ptx.NameID(n)), log.Name(name)+" cannot be weak: ptxas takes no weak aliases, nor aliases of weak functions")
+					why := "ptxas takes no alias to a weak function"
+					if s.Alias >= 0 {
+						why = "ptxas gives an alias the linkage of its function"
+					}
+					log.Error(diag.Alias, f.NamePlace(ptx.NameID(n)), log.Name(name)+" cannot be weak: "+why)
 					continue
 				}
 				s.Linkage = ptx.Weak

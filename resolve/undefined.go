@@ -57,7 +57,7 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 	for i, f := range t.Files {
 		for n, s := range f.Symbols {
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-			if !s.Exported() && !s.Defined() && s.Uses > 0 {
+			if !s.Exported() && !s.Defined() && s.Uses > 0 && s.Decl >= 0 {
 				// ptxas -c refuses such a module too.
 				log.Error(diag.UndefinedLocal, f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", log.Name(f.Names[n]))).Of(f.Names[n]).
 					WithHelp("declare it .extern if another module defines it")
