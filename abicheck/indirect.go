@@ -131,7 +131,7 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *target
 	name := near.file.Names[near.decl.Name]
 	cure := "correct the prototype of the call"
 	if f.Language() == object.CXX && near.file.Language() == object.CXX {
-		cure = "rebuild the module that saw the old prototype"
+		cure = "compile both modules with one prototype"
 	}
 	c.log.Warn(diag.IndirectCall, f.At(proto.Label), fmt.Sprintf("this prototype matches no function whose address is taken; %s differs in %s", c.log.Name(name), difference)).Of(name).
 		Note(near.at(near.decl.NameSpan), "defined here").

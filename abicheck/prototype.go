@@ -95,19 +95,29 @@ func remedy(a, b side, what string) string {
 	if a.decl.Defines() {
 		a, b = b, a
 	}
+	const numba = `pass abi="c" to declare_device`
+	more := what == "prototype" && a.decl.Signature.Len() > b.decl.Signature.Len() // Numba returns a status, and the result through a pointer
+	name, line, _ := a.at(a.decl.NameSpan).Position()
+	name = diag.Escape(name)
 	switch {
 	case a.file != b.file && a.file.Language() == object.CXX && b.file.Language() == object.CXX:
-		if a.decl.Defines() {
+		switch {
+		case a.decl.Defines():
 			return oneVersion
+		case what == "prototype" && !strings.HasPrefix(a.file.Names[a.decl.Name], "_Z"): // which types are old is not known
+			help := "compile both modules with one declaration of it"
+			if more {
+				help += "; if Numba compiled " + name + ", " + numba
+			}
+			return help
 		}
 		return "rebuild the module that saw the old " + what
 	case a.decl.Defines():
 		return "make the definitions agree"
 	}
-	name, line, _ := a.at(a.decl.NameSpan).Position()
-	correct := fmt.Sprintf("correct the declaration at %s:%d", diag.Escape(name), line)
-	if a.file.Language() == object.Numba && what == "prototype" && a.decl.Signature.Len() != b.decl.Signature.Len() {
-		return `pass abi="c" to declare_device if the function has the ABI of C; otherwise ` + correct
+	correct := fmt.Sprintf("correct the declaration at %s:%d", name, line)
+	if more && a.file.Language() == object.Numba {
+		return numba + " if the function has the ABI of C; otherwise " + correct
 	}
 	return correct
 }
