@@ -34,12 +34,12 @@ func (j *linkJob) readAssembler() error {
 		return usageError("--save-temps needs an output with a name", "name one with -o")
 	}
 	j.assembler.Args = splitCommas(opts.StringSlice("Xptxas"))
-	if len(j.archs) > 0 && ptxas.SetsArch(j.assembler.Args) {
-		return usageError("-Xptxas names a GPU, but --arch names several", "name the GPUs with --arch only")
+	if ptxas.SetsArch(j.assembler.Args) {
+		return usageError("-Xptxas names a GPU, for which the link is not checked", "name the GPU with --arch")
 	}
 	for _, arch := range append(j.archs, j.options.Arch) {
 		name, virtual := strings.CutPrefix(arch, "compute_")
-		if !virtual || !j.cubin() || ptxas.SetsArch(j.assembler.Args) {
+		if !virtual || !j.cubin() {
 			continue
 		}
 		help := "name the GPU: --arch=sm_" + name

@@ -113,8 +113,11 @@ type unit struct {
 
 // check returns an error if the module cannot be given to ptxas.
 func (t *teller) check(log *diag.Log) error {
-	if t.Arch == "" && !SetsArch(t.Args) {
+	if t.Arch == "" {
 		return errors.New("ptxas needs the name of a GPU, such as sm_80")
+	}
+	if SetsArch(t.Args) {
+		return errors.New("arguments for ptxas name a GPU, which Options.Arch names")
 	}
 	// ptxas 12.4 stops at a NUL and exits 0, with a cubin of the part before it.
 	if at := bytes.IndexByte(t.linked.Text, 0); at >= 0 {
@@ -179,10 +182,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 
 // args returns the command line. The user's arguments come last.
 func (o Options) args(u unit, input, output string) []string {
-	var args []string
-	if !SetsArch(o.Args) {
-		args = append(args, "-arch="+o.Arch)
-	}
+	args := []string{"-arch=" + o.Arch}
 	if o.Compile && !given(o.Args, "-c", "--compile-only") {
 		args = append(args, "-c")
 	}
@@ -204,7 +204,7 @@ func (o Options) args(u unit, input, output string) []string {
 
 func talks(args []string) bool { return given(args, "-v", "--verbose") }
 
-// SetsArch reports whether arguments for ptxas (-Xptxas) name a GPU.
+// SetsArch reports whether arguments for ptxas (-Xptxas) name a GPU, for which the link would not be checked.
 func SetsArch(args []string) bool { return given(args, "-arch", "--gpu-name") }
 
 // given reports whether one of the names is among the arguments, alone or as

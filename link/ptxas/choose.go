@@ -77,7 +77,7 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 		}
 	}
 	log.Messages = append(log.Messages, b.warnings...)
-	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
+	b.note(log, fmt.Sprintf("assembling for %s with %s", t.Arch, b.Path))
 	if t.way = w.why; t.way != "" {
 		b.note(log, t.way)
 	}

@@ -20,7 +20,7 @@ func (b Build) fatbinArgs(targets []Target) []string {
 	args := []string{"-64", "--create=linked.fatbin"}
 	for _, t := range targets {
 		b.Arch = t.Arch
-		args = append(args, "--image3=kind=elf,sm="+number(b.gpu())+",file="+filePrefix(targets, t)+outputName)
+		args = append(args, "--image3=kind=elf,sm="+number(b.Arch)+",file="+filePrefix(targets, t)+outputName)
 	}
 	t := Portable(targets)
 	b.Modules = t.Result.Modules

@@ -15,25 +15,10 @@ import (
 	"ptxlink/object/container"
 )
 
-// gpu returns the name of the GPU that ptxas assembles for.
-func (o Options) gpu() string {
-	gpu := o.Arch
-	for i, arg := range o.Args {
-		switch {
-		case !SetsArch(o.Args[i : i+1]):
-		case strings.Contains(arg, "="):
-			_, gpu, _ = strings.Cut(arg, "=")
-		case i+1 < len(o.Args):
-			gpu = o.Args[i+1]
-		}
-	}
-	return gpu
-}
-
 // nvlinkArgs returns the command line of nvlink. The names are the same in every run. nvlink keeps
 // DWARF without -g; with it, it keeps functions and kernels that nothing uses, too.
 func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
-	args := []string{"-arch=" + t.gpu()}
+	args := []string{"-arch=" + t.Arch}
 	if b.Compile {
 		args = append(args, "-r")
 	}
@@ -195,10 +180,10 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 				message.WithHelp("link what defines it")
 			case strings.HasPrefix(found[2], "Undefined reference"):
 				message.WithHelp(t.unfinished())
-			case strings.HasSuffix(found[2], " arch does not match target '"+b.gpu()+"'"): // the GPUs have been compared
+			case strings.HasSuffix(found[2], " arch does not match target '"+b.Arch+"'"): // the GPUs have been compared
 				message.WithHelp("nvlink does not know cubins of a newer release than its own; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of the newest release among the inputs")
 			case strings.HasPrefix(found[2], "Value ") && strings.HasSuffix(found[2], "for option 'arch'"):
-				message.WithHelp(fmt.Sprintf("%s does not know %s; %s$NVLINK names that of a newer release", b.Nvlink, b.gpu(), log.With("--nvlink", "%s or ")))
+				message.WithHelp(fmt.Sprintf("%s does not know %s; %s$NVLINK names that of a newer release", b.Nvlink, b.Arch, log.With("--nvlink", "%s or ")))
 			case strings.Contains(found[2], "doesn't match for '"):
 				message.WithHelp("declare it in one way in all modules, such as in a header")
 			case strings.HasPrefix(found[2], "Unified symbols found"):

@@ -238,8 +238,6 @@ func TestArguments(t *testing.T) {
 		{Options{LineInfo: true, Compile: true}, "-arch=sm_80 -c -v -lineinfo"},
 		{Options{Debug: true, Args: []string{"-lineinfo", "-O1"}}, "-arch=sm_80 -v -lineinfo -O1"},
 		{Options{Debug: true, Args: []string{"--device-debug"}}, "-arch=sm_80 -v --device-debug"},
-		{Options{Args: []string{"--gpu-name=sm_90"}}, "-v --gpu-name=sm_90"},
-		{Options{Args: []string{"-arch", "sm_90"}}, "-v -arch sm_90"},
 		{Options{Args: []string{"--verbose"}}, "-arch=sm_80 --verbose"},
 		{Options{Args: []string{"-g"}}, "-arch=sm_80 -v -g"},
 	} {
@@ -255,6 +253,11 @@ func TestRefusesBeforeRunning(t *testing.T) {
 	var log diag.Log
 	if _, err := assemble(t.Context(), Options{Path: "/bin/true"}, inA(merged), &log); err == nil {
 		t.Error("no GPU was named, and no error")
+	}
+	for _, args := range [][]string{{"--gpu-name=sm_90"}, {"-arch", "sm_90"}} {
+		if _, err := assemble(t.Context(), Options{Path: "/bin/true", Arch: "sm_80", Args: args}, inA(merged), &log); err == nil || !strings.Contains(err.Error(), "Options.Arch") {
+			t.Errorf("a GPU in %q: %v", args, err)
+		}
 	}
 	if _, err := assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, inA(merged), &log); err == nil || errors.Is(err, ErrRejected) {
 		t.Errorf("a ptxas that is not there: %v", err)
