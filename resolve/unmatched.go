@@ -159,19 +159,25 @@ const maxMeant = 3
 
 // meant returns which names of the scope may have been meant: those that a C++ or Rust
 // compiler made of the value, one in an archive member that is not linked, or the most
-// similar one.
+// similar one. It says where a kernel was named for a function, or the reverse.
 func (h *hints) meant(value string, scope Scope) string {
 	if h.searches++; h.searches > maxSearches || len(value) >= 200 {
 		return ""
 	}
 	h.gather()
 	var mangled []string
-	similar, limit := "", typo.Limit(value)
+	similar, other, limit := "", "", typo.Limit(value)
 	seen, asked := map[string]bool{}, globs.New([]string{value})
 	for _, f := range h.files {
 		for n, name := range f.Names {
 			if scope == External && name == value && f.Symbols[n].Defined() {
 				return "it has no linkage in " + f.Name + ", so no other module uses it"
+			}
+			switch {
+			case scope == Entries && Functions.has(f, ptx.NameID(n)) && asked.Match(name):
+				other = h.log.Name(name) + " is a function, not a kernel" + h.log.With("--export", "; %s keeps functions")
+			case scope == Functions && Entries.has(f, ptx.NameID(n)) && asked.Match(name):
+				other = h.log.Name(name) + " is a kernel, which no function calls"
 			}
 			if seen[name] || !scope.has(f, ptx.NameID(n)) {
 				continue
@@ -200,8 +206,8 @@ func (h *hints) meant(value string, scope Scope) string {
 		return fmt.Sprintf("did you mean %s (and %d more)?", strings.Join(mangled[:maxMeant], ", or "), len(mangled)-maxMeant)
 	case mangled != nil:
 		return "did you mean " + strings.Join(mangled, ", or ") + "?"
-	case similar == "":
-		return ""
+	case similar == "" || other != "":
+		return other
 	}
 	if plain := h.log.Unmangled(similar); plain != "" {
 		similar += ", which is " + plain
