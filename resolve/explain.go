@@ -26,6 +26,7 @@ var explanations = []struct{ prefixes, text string }{
 	{"_Zdl", "this is operator delete; nvcc turns it into free, and so does clang if the source includes <new>; other modules must define it"},
 	{"_Zda", "this is operator delete[]; nvcc turns it into free, and so does clang if the source includes <new>; other modules must define it"},
 	{"_ZNSt _ZNKSt _ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
+	{"_optix_", "OptiX defines this while it compiles the linked PTX; --allow-undefined='_optix_*' leaves it open"},
 	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and ptxlink FILE... -L. -ldevice links it"},
 	{"__cudaCDP2GetParameterBuffer __cudaCDP2LaunchDevice", "kernels that launch kernels need libcudadevrt; " + withRuntime},
 	{"__cudaCDP2 __cudaDeviceSynchronizeDeprecationAvoidance", "this is NAME() in device code, which libcudadevrt defines; " + withRuntime},
