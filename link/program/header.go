@@ -281,7 +281,8 @@ func usesTextures(f *object.File) bool {
 }
 
 // raiseHazards warns if raising the .version or .target of a module makes ptxas
-// refuse an instruction that it accepted before (testdata/script/raise_*.txtar).
+// refuse an instruction that it accepted before, or gives up what the code relies on
+// (testdata/script/raise_*.txtar).
 func raiseHazards(f *object.File, own arch, h Header, log *diag.Log) {
 	v64, v63, v31 := ptx.Version{Major: 6, Minor: 4}, ptx.Version{Major: 6, Minor: 3}, ptx.Version{Major: 3, Minor: 1}
 	syncOnly := func(v ptx.Version, number int) bool { return !v.Less(v64) && number >= 70 }
@@ -299,6 +300,12 @@ func raiseHazards(f *object.File, own arch, h Header, log *diag.Log) {
 			return (strings.HasPrefix(op, "shfl.") || strings.HasPrefix(op, "vote.")) && !strings.Contains(op, ".sync")
 		})
 	}
+	if own.Number < 70 && h.arch.Number >= 70 {
+		if span, ok := f.FindInstruction(volatileShared); ok {
+			log.Warn(diag.Raised, f.At(span), fmt.Sprintf("the threads of a warp may rely on running in lockstep here; the link raises this module from %s to %s, where they do not", own, h.arch)).
+				WithHelp("order them with bar.warp.sync (__syncwarp()), or compile all modules for a target below sm_70")
+		}
+	}
 	if f.Version.Less(v63) && !h.Version.Less(v63) {
 		hazard("without .aligned", func(op string) bool { // ptxas accepts it from then on
 			return strings.HasPrefix(op, "wmma.")
@@ -309,4 +316,9 @@ func raiseHazards(f *object.File, own arch, h Header, log *diag.Log) {
 			return op == "mad.f32" || op == "mad.ftz.f32" || op == "mad.sat.f32" || op == "mad.ftz.sat.f32"
 		})
 	}
+}
+
+// volatileShared reports whether an instruction is one that code for warps in lockstep uses in place of a barrier.
+func volatileShared(op string) bool {
+	return strings.HasPrefix(op, "ld.volatile.shared") || strings.HasPrefix(op, "st.volatile.shared")
 }
