@@ -305,6 +305,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.PrivateCopies,
 		abicheck.Alignments,
 		abicheck.Calls,
+		abicheck.Values,
 		abicheck.SharedObjects,
 	)
 	if !o.StripDebug {
