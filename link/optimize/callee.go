@@ -3,6 +3,7 @@ package optimize
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"ptxlink/object/ptx"
 )
@@ -93,6 +94,9 @@ func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 		case "alloca", "stacksave", "stackrestore", "trace":
 			return "it uses " + op
 		}
+		if _, known := slices.BinarySearch(knownInstructions(), op); !known {
+			return "it uses " + op + ", which ptxlink does not know"
+		}
 	case ptx.Directive:
 		switch op {
 		case ".reg", ".local", ".param", ".shared", ".global", ".const", ".loc", ".branchtargets", ".calltargets", ".callprototype":
@@ -109,6 +113,19 @@ func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	}
 	return ""
 }
+
+// knownInstructions lists those that another function can have, sorted. Later versions of PTX add instructions, of which one may belong to its
+// function, as alloca does, or return from it.
+var knownInstructions = sync.OnceValue(func() []string {
+	list := strings.Fields(`abs activemask add addc and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call cctl cctlu clusterlaunchcontrol clz
+		cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol isspacep istypep ld ldmatrix ldu
+		lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma mov movmatrix mul mul24 multimem nanosleep neg not or pmevent popc prefetch prefetchu prmt
+		rcp red redux rem ret rsqrt sad selp set setmaxnreg setp shf shfl shl shr sin slct spcompress spdecompress sqrt st stmatrix sub subc suld suq sured sust
+		szext tanh tcgen05 tensormap testp tex tld4 trap txq vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4
+		vote vset vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma xor`)
+	slices.Sort(list)
+	return list
+})
 
 // hides reports whether the module has a name that a range declares.
 func (s *state) hides(base string, count int64) bool {
