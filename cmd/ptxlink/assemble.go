@@ -200,6 +200,9 @@ func (j *linkJob) findTools() error {
 func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	defer j.timed("ptxas", time.Now())
 	b := j.assembler
+	if j.options.Optimize.Enabled() {
+		b.Note = "ptxlink " + release() + " " + j.options.Optimize.String()
+	}
 	dryRun := j.opts.Bool("dry-run")
 	if j.opts.Bool("save-temps") && !dryRun {
 		b.SavedAs = j.tempPath("")

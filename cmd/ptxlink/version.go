@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -20,12 +19,10 @@ var versionCommand = subcommand{
 	},
 }
 
-// version is "ptxlink v1.2.3 (9ea99a8b1c2d, modified) go1.26.0 linux/amd64". A
-// build from a clone has "(devel)" or the pseudo-version of the commit.
+// version is "ptxlink v1.2.3 (9ea99a8b1c2d, modified) go1.26.0 linux/amd64".
 func version() string {
-	number, commit, modified := "(devel)", "", ""
+	commit, modified := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		number = cmp.Or(info.Main.Version, number)
 		for _, s := range info.Settings {
 			switch {
 			case s.Key == "vcs.revision":
@@ -38,5 +35,13 @@ func version() string {
 	if commit != "" {
 		commit = " (" + commit + modified + ")"
 	}
-	return fmt.Sprintf("ptxlink %s%s %s %s/%s", number, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("ptxlink %s%s %s %s/%s", release(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// release is "v1.2.3". A build from a clone has "(devel)" or the pseudo-version of the commit.
+func release() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"ptxlink/internal/globs"
@@ -79,6 +80,27 @@ type Call struct {
 func (o Request) Enabled() bool { return o.inlines() || o.Fold }
 
 func (o Request) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
+
+// String returns the options as the command has them: "-O2 --icf".
+func (o Request) String() string {
+	var words []string
+	if o.Level > 0 {
+		words = append(words, fmt.Sprintf("-O%d", o.Level))
+	}
+	for _, pattern := range o.Inline {
+		words = append(words, "--inline="+pattern)
+	}
+	for _, pattern := range o.NoInline {
+		words = append(words, "--no-inline="+pattern)
+	}
+	if o.InlineLimit > 0 {
+		words = append(words, fmt.Sprintf("--inline-limit=%d", o.InlineLimit))
+	}
+	if o.Fold {
+		words = append(words, "--icf")
+	}
+	return strings.Join(words, " ")
+}
 
 // Check returns an error if an option other than the patterns, which package link checks, is
 // invalid.

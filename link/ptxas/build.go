@@ -49,6 +49,9 @@ type Build struct {
 	// Kernels are names of kernels: nvlink keeps those whose name contains one, and what they use.
 	// Empty keeps all. It applies only with Cubins.
 	Kernels []string
+	// Note is written into finished cubins, and says what made them (container.AddNote). Empty adds nothing: a cubin is
+	// what ptxas or nvlink wrote.
+	Note string
 	// Verbose adds notes about what was chosen.
 	Verbose bool
 	// Temporary is called with each intermediate file, in order: linked.ptx, object0.cubin
@@ -189,6 +192,9 @@ func (b Build) assemble(ctx context.Context, r *link.Result, log *diag.Log) (o O
 		return o, err
 	}
 	b.checkEmpty(t, o.Cubin, log)
+	if b.Note != "" && !b.Compile {
+		o.Cubin = container.AddNote(o.Cubin, b.Note)
+	}
 	if !b.Usage {
 		return o, nil
 	}

@@ -32,6 +32,9 @@ func Cubin(ctx context.Context, o link.Options) (cubin []byte, r *link.Result, e
 			return nil, nil, err
 		}
 	}
+	if o.Optimize.Enabled() {
+		b.Note = "ptxlink " + o.Optimize.String()
+	}
 	if cubin, err = b.target(ctx, t); err != nil {
 		return nil, nil, err
 	}

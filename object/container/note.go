@@ -1,0 +1,107 @@
+package container
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"strings"
+)
+
+// noteSection and noteOwner name the note of a linker in a cubin (ELF, "Note Section"). Tools of NVIDIA pass over
+// sections that they do not know.
+const noteSection, noteOwner = ".note.ptxlink", "ptxlink"
+
+// AddNote returns a finished cubin with a note that says what made it. The sections stay where they are: the note, their
+// names and their headers are behind them. A cubin of 32 bits, or with more sections than its header can count, stays as it is.
+func AddNote(cubin []byte, text string) []byte {
+	const headerSize = 64
+	f, fault := tryELF(cubin)
+	if fault != nil || !f.wide {
+		return cubin
+	}
+	le := binary.LittleEndian
+	table, count, names := le.Uint64(cubin[0x28:]), int(le.Uint16(cubin[0x3c:])), int(le.Uint16(cubin[0x3e:]))
+	if names >= count || count+1 >= int(elf.SHN_LORESERVE) {
+		return cubin
+	}
+	headers := bytes.Clone(cubin[table:][:headerSize*count])
+	header := headers[headerSize*names:]
+	pool := bytes.Clone(cubin[le.Uint64(header[24:]):][:le.Uint64(header[32:])])
+	out := bytes.Clone(cubin)
+	align := func(n int) { out = append(out, make([]byte, -len(out)&(n-1))...) }
+
+	align(4)
+	at := len(out)
+	out = le.AppendUint32(out, uint32(len(noteOwner)+1))
+	out = le.AppendUint32(out, uint32(len(text)))
+	out = le.AppendUint32(out, 1)
+	out = append(out, noteOwner+"\x00"+text...)
+	align(4)
+	own := make([]byte, headerSize)
+	le.PutUint32(own, uint32(len(pool)))
+	le.PutUint32(own[4:], uint32(elf.SHT_NOTE))
+	le.PutUint64(own[24:], uint64(at))
+	le.PutUint64(own[32:], uint64(len(out)-at))
+	le.PutUint64(own[48:], 4)
+
+	le.PutUint64(header[24:], uint64(len(out)))
+	pool = append(pool, noteSection+"\x00"...)
+	le.PutUint64(header[32:], uint64(len(pool)))
+	out = append(out, pool...)
+	align(8)
+	le.PutUint64(out[0x28:], uint64(len(out)))
+	le.PutUint16(out[0x3c:], uint16(count+1))
+	return append(append(out, headers...), own...)
+}
+
+// Makers returns what made a cubin, by its notes: the linker first, then the tools of NVIDIA, each with its options. CUDA before
+// 12.8 writes no notes.
+func (c Cubin) Makers() (list []string) {
+	f, err := OpenCubin(c.Data)
+	if err != nil {
+		return nil
+	}
+	for _, name := range []string{noteSection, ".note.nv.tkinfo"} {
+		s := f.Section(name)
+		if s == nil {
+			continue
+		}
+		data, err := s.Data()
+		le := binary.LittleEndian
+		for err == nil && len(data) >= 12 {
+			owner, size := int64(le.Uint32(data)), int64(le.Uint32(data[4:]))
+			from := 12 + (owner+3)&^3
+			if from+size > int64(len(data)) {
+				break
+			}
+			text := data[from:][:size]
+			if name != noteSection {
+				text = toolInfo(text)
+			}
+			if len(text) > 0 {
+				list = append(list, string(text))
+			}
+			data = data[min(int64(len(data)), from+(size+3)&^3):]
+		}
+	}
+	return list
+}
+
+// toolInfo reads the note of a tool of NVIDIA: 8 numbers of 32 bits, of which the third to sixth are the places of the
+// tool's name, version, build and options in the text behind them.
+func toolInfo(note []byte) []byte {
+	const texts = 24
+	if len(note) < texts {
+		return nil
+	}
+	var parts []string
+	for _, n := range []int{2, 3, 5} {
+		at := int64(binary.LittleEndian.Uint32(note[4*n:]))
+		if texts+at >= int64(len(note)) {
+			return nil
+		}
+		word, _, _ := bytes.Cut(note[texts+at:], []byte{0})
+		parts = append(parts, strings.TrimSpace(string(word)))
+	}
+	return []byte(parts[0] + " (" + parts[1] + ") " + parts[2])
+}
