@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +50,8 @@ set_target_properties(physics solve PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
 `,
 }
 
+var madeBy = regexp.MustCompile(`(?m)^  made by   ptxlink \S+ -O2$`)
+
 // TestOptimisedBuilds builds the solver with nvcc and with CMake, nvlink being ptxlink with PTXLINK_FLAGS=-O2 as
 // docs/nvcc.md says, and compares the kernel with those of nvlink and of nvcc -dlto. It checks the table of the page;
 // -update writes it.
@@ -57,9 +60,12 @@ func TestOptimisedBuilds(t *testing.T) {
 	newest := oracles.RequireCompiler(t, "nvcc-new")
 	cmake, ninja, makes := oracles.RequireCompiler(t, "cmake"), oracles.RequireCompiler(t, "ninja"), oracles.Require(t, "make")
 	toolkit, tools := toolkitOf(t, newest), t.TempDir()
-	program := filepath.Join(tools, "nvlink")
+	program, ptxlink := filepath.Join(tools, "nvlink"), filepath.Join(tools, "ptxlink")
 	if out, err := exec.Command("go", "build", "-o", program, "ptxlink/cmd/ptxlink").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Symlink(program, ptxlink); err != nil {
+		t.Fatal(err)
 	}
 	table := "| nvcc | build | linker | registers | stack | calls | instructions |\n|---|---|---|---|---|---|---|\n"
 	for _, version := range []struct{ name, nvcc, suffix string }{{"12.4", oracles.RequireCompiler(t, "nvcc"), ""}, {"13.5", newest, "-new"}} {
@@ -83,17 +89,20 @@ func TestOptimisedBuilds(t *testing.T) {
 		}
 		t.Setenv("PTXLINK_FLAGS", "-O2")
 		for _, build := range []struct {
-			name string
-			run  func()
+			name, made string
+			run        func()
 		}{
-			{"nvcc", func() {
+			{"nvcc", "solve", func() {
 				w.run(w.nvcc, "-rdc=true", "-arch=sm_80", "solve.cu", "energy.cu", "advance.cu", "-o", "solve")
 			}},
-			{"CMake, Ninja", func() { w.cmake(cmake, "Ninja", ninja) }},
-			{"CMake, Make", func() { w.cmake(cmake, "Unix Makefiles", makes) }},
+			{"CMake, Ninja", "build/solve", func() { w.cmake(cmake, "Ninja", ninja) }},
+			{"CMake, Make", "build/solve", func() { w.cmake(cmake, "Unix Makefiles", makes) }},
 		} {
 			w.clear()
 			build.run()
+			if out, err := exec.Command(ptxlink, "info", filepath.Join(w.dir, build.made)).Output(); err != nil || !madeBy.Match(out) {
+				t.Errorf("%s, %s: info does not say what made the program: %v\n%s", version.name, build.name, err, out)
+			}
 			links, _ := filepath.Glob(filepath.Join(w.dir, "results", "*", "got.cubin"))
 			var got, want machine.Code
 			for _, cubin := range links {

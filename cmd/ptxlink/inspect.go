@@ -123,6 +123,9 @@ func describeCubin(o dlink.Description) string {
 	if o.Options != "" {
 		fmt.Fprintf(&out, "  options   %s\n", diag.Escape(o.Options))
 	}
+	for _, maker := range o.Makers {
+		fmt.Fprintf(&out, "  made by   %s\n", diag.Escape(maker))
+	}
 	writeSymbols(&out, o.Symbols, func(s dlink.DescriptionSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, describeSymbol)
 	return out.String()
 }

@@ -21,6 +21,7 @@ type Description struct {
 	Bitcode     string              `json:"llvm_bitcode,omitempty"` // likewise
 	TileIR      string              `json:"tile_ir,omitempty"`      // likewise
 	Options     string              `json:"options,omitempty"`      // that a fatbin records for its compiler
+	Makers      []string            `json:"made_by,omitempty"`      // of a cubin: the linker and the tools of NVIDIA, with their options
 	Relocatable bool                `json:"relocatable"`
 	Bytes       int                 `json:"bytes"`
 	Memory      map[string]int64    `json:"memory,omitempty"` // on the GPU, by state space: global, const, shared
@@ -94,7 +95,7 @@ func describe(c container.Code, data []byte) Description {
 		return d
 	}
 	cubin := container.Cubin{Data: data}
-	d.Target, d.Relocatable, d.Memory = c.Target, cubin.Relocatable(), cubin.Memory()
+	d.Target, d.Makers, d.Relocatable, d.Memory = c.Target, cubin.Makers(), cubin.Relocatable(), cubin.Memory()
 	symbols, _ := cubin.AllSymbols() // a damaged cubin has no symbols
 	for _, s := range symbols {
 		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, link.CubinTypes(s.Prototype), s.Params, s.Registers, s.Frame})

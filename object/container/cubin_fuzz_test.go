@@ -18,6 +18,11 @@ func FuzzCubin(f *testing.F) {
 			if n := len(MendClang(c)); n != len(c) {
 				t.Errorf("%d bytes, mended %d", len(c), n)
 			}
+			if CheckCubin(c) == nil {
+				if err := CheckCubin(AddNote(c, "made")); err != nil {
+					t.Errorf("with a note: %v", err)
+				}
+			}
 			list, err := Cubin{Data: c}.AllSymbols()
 			params := 0
 			for _, s := range list {

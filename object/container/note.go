@@ -12,21 +12,20 @@ import (
 const noteSection, noteOwner = ".note.ptxlink", "ptxlink"
 
 // AddNote returns a finished cubin with a note that says what made it. The sections stay where they are: the note, their
-// names and their headers are behind them. A cubin of 32 bits, or with more sections than its header can count, stays as it is.
+// names and their headers are behind them. A cubin of 32 bits, one without names of sections, or one with more sections than its header can count, stays as it is.
 func AddNote(cubin []byte, text string) []byte {
 	const headerSize = 64
 	f, fault := tryELF(cubin)
-	if fault != nil || !f.wide {
+	if fault != nil || !f.wide || f.order != binary.ByteOrder(le) || f.stride != headerSize || len(f.names) == 0 {
 		return cubin
 	}
-	le := binary.LittleEndian
-	table, count, names := le.Uint64(cubin[0x28:]), int(le.Uint16(cubin[0x3c:])), int(le.Uint16(cubin[0x3e:]))
-	if names >= count || count+1 >= int(elf.SHN_LORESERVE) {
+	names := uint64(le.Uint16(cubin[0x3e:]))
+	if names >= f.count || f.count+1 >= uint64(elf.SHN_LORESERVE) {
 		return cubin
 	}
-	headers := bytes.Clone(cubin[table:][:headerSize*count])
+	headers := bytes.Clone(cubin[f.sections:][:headerSize*f.count])
 	header := headers[headerSize*names:]
-	pool := bytes.Clone(cubin[le.Uint64(header[24:]):][:le.Uint64(header[32:])])
+	pool := bytes.Clone(f.names)
 	out := bytes.Clone(cubin)
 	align := func(n int) { out = append(out, make([]byte, -len(out)&(n-1))...) }
 
@@ -50,7 +49,7 @@ func AddNote(cubin []byte, text string) []byte {
 	out = append(out, pool...)
 	align(8)
 	le.PutUint64(out[0x28:], uint64(len(out)))
-	le.PutUint16(out[0x3c:], uint16(count+1))
+	le.PutUint16(out[0x3c:], uint16(f.count+1))
 	return append(append(out, headers...), own...)
 }
 
@@ -67,7 +66,6 @@ func (c Cubin) Makers() (list []string) {
 			continue
 		}
 		data, err := s.Data()
-		le := binary.LittleEndian
 		for err == nil && len(data) >= 12 {
 			owner, size := int64(le.Uint32(data)), int64(le.Uint32(data[4:]))
 			from := 12 + (owner+3)&^3

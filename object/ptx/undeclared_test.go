@@ -51,8 +51,8 @@ func TestSpecialRegisters(t *testing.T) {
 	}
 }
 
-// TestTypes asks the newest ptxas which types declarations can have.
-func TestTypes(t *testing.T) {
+// TestDeclaredTypes asks the newest ptxas which types declarations can have.
+func TestDeclaredTypes(t *testing.T) {
 	tool := oracles.RequireRelease(t, "ptxas-new")
 	file := filepath.Join(t.TempDir(), "k.ptx")
 	places := []string{".global %s x[2];", ".const %s x;", ".func f(.param %s x[2]) { ret; }", ".func (.param %s x[2]) f() { ret; }", ".entry k(.param %s x) { ret; }",
