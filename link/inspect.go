@@ -53,18 +53,15 @@ type ObjectSymbol struct {
 // returned, too.
 func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	var log diag.Log
-	files, unread, err := object.Load(ctx, ObjectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
+	files, _, err := object.Load(ctx, ObjectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]*Object, len(files))
 	for i, f := range files {
-		list[i] = inspect(f)
+		list[i] = ObjectOf(f)
 	}
-	if log.Errors() > 0 {
-		return list, &Errors{Messages: log.Messages, IO: unread}
-	}
-	return list, nil
+	return list, ErrorsOf(&log)
 }
 
 // nameless returns the name in messages of an input without name and path.
@@ -82,7 +79,8 @@ func ObjectInputs(inputs []Input) []object.Input {
 	return list
 }
 
-func inspect(f *object.File) *Object {
+// ObjectOf returns the record of a module.
+func ObjectOf(f *object.File) *Object {
 	o := &Object{
 		Name: f.Name, Path: f.Path, Options: f.PtxasOptions, Version: f.Version.String(), AddressSize: f.AddressSize,
 		HostOS: f.Host.OS, HostArch: f.Host.Arch, DataModel: f.Host.Model,

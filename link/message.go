@@ -2,6 +2,7 @@ package link
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/mapped"
@@ -52,6 +53,14 @@ type Errors struct {
 	Modules []string
 
 	maps *mapped.Files
+}
+
+// ErrorsOf returns the messages of a log with errors, or nil.
+func ErrorsOf(log *diag.Log) error {
+	if log.Errors() == 0 {
+		return nil
+	}
+	return &Errors{Messages: log.Messages, IO: slices.ContainsFunc(log.Messages, func(m *Message) bool { return m.ID == diag.IO })}
 }
 
 // Close unmaps the inputs of a link with Options.MapInputs. The errors must not be used

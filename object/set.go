@@ -251,25 +251,14 @@ type opening struct {
 }
 
 func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int, o Options) {
-	at := func(name string) diag.Place { return diag.At(&diag.Source{Name: name}, diag.Span{}) }
-	data, index, err := op.read(ctx, files, in, o)
+	data, index, ok := op.contents(ctx, files, in, o)
 	if index != nil {
 		for k := range index.Members {
 			op.units = append(op.units, &Unit{Lazy: true, Input: i, index: index, indexed: &index.Members[k]})
 		}
 		return
 	}
-	if err != nil {
-		op.unread = true
-		op.log.Error(diag.IO, at(in.name()), err.Error()).Err = err
-		return
-	}
-	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
-		m := op.log.Error(diag.EmptyInput, at(in.name()), "the file is empty")
-		if bytes.IndexByte(data, 0) >= 0 {
-			m.Text = fmt.Sprintf("the file has %d bytes, all of them NULs or white space", len(data))
-			m.WithHelp("it was not written to its end, as after a crash of the machine; make it again")
-		}
+	if !ok {
 		return
 	}
 	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize, Open: files.readRegular})
@@ -295,12 +284,28 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 			add(&group[best])
 			return
 		}
-		var targets []string
-		for _, m := range group {
-			targets = append(targets, m.Target)
-		}
-		add(&group[0]).unusable = fmt.Sprintf("no PTX in it runs on %s; there is %s", o.Arch, strings.Join(targets, ", "))
+		add(&group[0]).unusable = noneRuns(group, o.Arch)
 	})
+}
+
+// contents returns what read does, or logs why there is nothing.
+func (op *opening) contents(ctx context.Context, files *fileTable, in *Input, o Options) (data []byte, index *container.Index, ok bool) {
+	at := func() diag.Place { return diag.At(&diag.Source{Name: in.name()}, diag.Span{}) }
+	data, index, err := op.read(ctx, files, in, o)
+	if err != nil {
+		op.unread = true
+		op.log.Error(diag.IO, at(), err.Error()).Err = err
+		return nil, nil, false
+	}
+	if index == nil && len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
+		m := op.log.Error(diag.EmptyInput, at(), "the file is empty")
+		if bytes.IndexByte(data, 0) >= 0 {
+			m.Text = fmt.Sprintf("the file has %d bytes, all of them NULs or white space", len(data))
+			m.WithHelp("it was not written to its end, as after a crash of the machine; make it again")
+		}
+		return nil, nil, false
+	}
+	return data, index, true
 }
 
 // read returns the contents of an input, or the index of a package, which makes it
@@ -490,6 +495,15 @@ func (u *Unit) refuse(o Options, log *diag.Log) {
 		help = devrt
 	}
 	log.Error(diag.ArchMismatch, diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)
+}
+
+// noneRuns says why no PTX of a group is usable.
+func noneRuns(group []container.Member, arch string) string {
+	var targets []string
+	for _, m := range group {
+		targets = append(targets, m.Target)
+	}
+	return fmt.Sprintf("no PTX in it runs on %s; there is %s", arch, strings.Join(targets, ", "))
 }
 
 // Offers calls visit with every name that the unit may define for others, before it

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
+	"ptxlink/internal/mapped"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
 	"ptxlink/internal/typo"
@@ -282,12 +285,12 @@ func (j *arJob) putArchive(data []byte, messages []*link.Message) error {
 	return j.write(j.paths, f)
 }
 
-// openArchive reads an archive.
-func (j *arJob) openArchive() (*pack.Archive, error) {
+// openArchive reads an archive, or maps it if maps is not nil.
+func (j *arJob) openArchive(maps *mapped.Files) (*pack.Archive, error) {
 	data, err := []byte(nil), error(nil)
 	if in, ok := j.memory.input(input{name: j.archive}); ok {
 		data = in.Text
-	} else if data, err = os.ReadFile(j.archive); err != nil {
+	} else if data, err = maps.Read(j.archive, math.MaxInt64, nil); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", j.archive, outfile.Reason(err))
 	}
 	a, err := pack.ReadArchive(j.archive, data)
@@ -300,7 +303,7 @@ func (j *arJob) openArchive() (*pack.Archive, error) {
 
 // openToChange opens an archive that will be rewritten.
 func (j *arJob) openToChange() (*pack.Archive, error) {
-	a, err := j.openArchive()
+	a, err := j.openArchive(nil)
 	if err == nil && a.Thin {
 		err = &exitError{exitLink, diag.New(diag.ThinArchive, diag.Place{}, j.archive+" is a thin archive, which is only read").WithHelp("ptxlink ar libnew.a " + j.archive + " makes a package of it")}
 	}
@@ -431,16 +434,27 @@ func nearestMember(a *pack.Archive, name string) string {
 
 // arShow runs t, p and x.
 func (j *arJob) arShow(dir string) error {
-	a, err := j.openArchive()
+	maps := new(mapped.Files)
+	defer maps.Close()
+	a, err := j.openArchive(maps)
 	if err != nil {
 		return err
 	}
+	maps.DropAll()
 	at, err := j.chosen(a, true)
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
+	var out bytes.Buffer // but for the contents of members
 	var files []outfile.File
+	contents := func(m pack.Member) writing {
+		return func(w io.Writer) error {
+			defer maps.DropAll()
+			_, err := w.Write(m.Data)
+			return err
+		}
+	}
+	var printed []writing
 	for _, i := range at {
 		m := a.Members[i]
 		if a.Thin && j.operation != 't' {
@@ -454,9 +468,12 @@ func (j *arJob) arShow(dir string) error {
 			fmt.Fprintln(&out, diag.Escape(m.Name))
 		case 'p':
 			if j.verbose {
-				fmt.Fprintf(&out, "\n<%s>\n\n", diag.Escape(m.Name))
+				printed = append(printed, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "\n<%s>\n\n", diag.Escape(m.Name))
+					return err
+				})
 			}
-			out.Write(m.Data)
+			printed = append(printed, contents(m))
 		case 'x':
 			if m.IsMeta() && len(j.inputs) == 0 {
 				continue // it would be of no use as a file
@@ -467,11 +484,16 @@ func (j *arJob) arShow(dir string) error {
 			if j.verbose {
 				fmt.Fprintf(&out, "x - %s\n", diag.Escape(m.Name))
 			}
-			files = append(files, outfile.File{Path: filepath.Join(dir, m.Name), Data: m.Data, NoFollow: true})
+			files = append(files, outfile.File{Path: filepath.Join(dir, m.Name), From: contents(m), NoFollow: true})
 		}
 	}
 	if j.operation == 'p' {
-		return j.write([]string{j.archive}, j.toStdout(outfile.File{Data: out.Bytes()}))
+		return j.write([]string{j.archive}, j.toStdout(outfile.File{From: writing(func(w io.Writer) (err error) {
+			for i := 0; i < len(printed) && err == nil; i++ {
+				err = printed[i](w)
+			}
+			return err
+		})}))
 	}
 	if err := j.write([]string{j.archive}, files...); err != nil {
 		return err

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,14 +38,14 @@ var extractCommand = subcommand{
 // extract runs ptxlink extract.
 func (c *command) extract(opts *cli.Context) error {
 	c.report.style.ErrorLimit = int(opts.Int64("error-limit"))
-	if len(c.inputs) == 0 {
-		return usageError("no input files", "ptxlink --help shows the usage")
-	}
-	inputs, err := c.findInputs(nil)
+	inputs, err := c.inspected()
 	if err != nil {
 		return err
 	}
-	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Spelling: c.spelling, Inputs: inputs, Arch: opts.String("arch"), MaxInputSize: opts.Int64("max-input-size")})
+	if c.memory == nil {
+		collectAt(100) // as for inspect
+	}
+	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Spelling: c.spelling, Inputs: inputs, Arch: opts.String("arch"), MaxInputSize: opts.Int64("max-input-size"), MapInputs: c.memory == nil})
 	unread := err
 	if unread != nil {
 		if unread = c.refused(unread); len(list) == 0 && !opts.Bool("json") {
@@ -56,11 +58,16 @@ func (c *command) extract(opts *cli.Context) error {
 	}
 	switch {
 	case opts.Bool("json"):
-		return c.showRows(rows(list), unread)
+		out := c.shower()
+		rows := &diag.JSONList{W: out}
+		for _, e := range list {
+			rows.Add(e)
+		}
+		return showRows(out, rows, unread)
 	case opts.Bool("list"):
 		return c.showTable(list, unread)
 	case output == "-":
-		return cmp.Or(c.write(nil, c.toStdout(outfile.File{Data: list[0].Text})), unread)
+		return cmp.Or(c.write(nil, c.toStdout(outfile.File{From: textOf(list[0])})), unread)
 	}
 	if err := c.writeTexts(list, output, opts.Bool("force")); err != nil {
 		return err
@@ -73,6 +80,17 @@ func (c *command) extract(opts *cli.Context) error {
 		fmt.Fprintln(&paths, diag.Escape(e.File))
 	}
 	return cmp.Or(c.show(paths.Bytes()), unread)
+}
+
+// textOf writes a text.
+func textOf(e pack.Extracted) writing {
+	return func(w io.Writer) error {
+		text, err := e.Text()
+		if err == nil {
+			_, err = w.Write(text)
+		}
+		return err
+	}
 }
 
 // placeFiles adds the directory to the names, or replaces the name of a single file.
@@ -109,13 +127,13 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	var files []outfile.File
 	onDisk := false
 	for _, e := range list {
-		f := outfile.File{Path: e.File, Data: e.Text, NoFollow: e.File != output}
+		f := outfile.File{Path: e.File, From: textOf(e), NoFollow: e.File != output}
 		if c.memory.output(e.File) == nil {
 			onDisk = true
 			exists := f.NoFollow && outfile.IsLink(e.File)
 			if regular(e.File) { // a pipe is not read before it is written
 				old, err := os.ReadFile(e.File)
-				if err == nil && bytes.Equal(old, e.Text) {
+				if err == nil && len(old) == e.Bytes && fmt.Sprintf("%x", sha256.Sum256(old)) == e.SHA256 {
 					continue
 				}
 				if err != nil && !force && !errors.Is(err, fs.ErrNotExist) {

@@ -182,16 +182,9 @@ func kernelsAndData(t *testing.T, path string) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := container.OpenCubin(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := oracles.OpenCubin(t, data)
 	found := map[string]string{}
-	for _, s := range symbols {
+	for _, s := range oracles.Symbols(t, data) {
 		switch kind := elf.ST_TYPE(s.Info); {
 		case s.Name == "" || int(s.Section) >= len(f.Sections) || s.Section == elf.SHN_UNDEF || strings.HasPrefix(s.Name, "$") || strings.HasPrefix(s.Name, "."):
 		case kind == elf.STT_FUNC && s.Other&0x10 != 0:

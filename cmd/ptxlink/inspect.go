@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -59,56 +59,58 @@ var nmCommand = subcommand{
 	run: (*command).nm,
 }
 
-// inspect reads the object records of the arguments, and the device code of the other forms. If
-// something cannot be read, it reports that and returns the rest and an error, which is the result
-// of the command after they are shown.
-func (c *command) inspect(opts *cli.Context, forms ...container.Form) ([]*link.Object, []dlink.Description, error) {
+// inspect calls use with the object record of each PTX in the inputs, and with the description of device code of the other
+// forms, one after the other, until use returns false. If something cannot be read, it reports that and returns an error,
+// which is the result of the command after the rest is shown.
+func (c *command) inspect(opts *cli.Context, inputs []link.Input, use func(*link.Object, *dlink.Description) bool, forms ...container.Form) error {
+	if c.memory == nil {
+		collectAt(100) // most of what is read of one object is not needed for the next
+	}
+	return c.refused(dlink.Describe(opts.Context, inputs, forms, &diag.Log{Spelling: c.spelling}, use))
+}
+
+// inspected returns the inputs of a command that needs some.
+func (c *command) inspected() ([]link.Input, error) {
 	if len(c.inputs) == 0 {
-		return nil, nil, usageError("no input files", "ptxlink --help shows the usage")
+		return nil, usageError("no input files", "ptxlink --help shows the usage")
 	}
-	inputs, err := c.findInputs(nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	log := diag.Log{Spelling: c.spelling}
-	inputs, cubins := dlink.Describe(opts.Context, inputs, forms, &log)
-	list := []*link.Object{}
-	if len(inputs) > 0 {
-		list, err = link.Inspect(opts.Context, inputs, 0)
-	}
-	if refused, ok := errors.AsType[*link.Errors](err); ok {
-		refused.Messages = append(log.Messages, refused.Messages...)
-	} else if err == nil && log.Errors() > 0 {
-		err = &link.Errors{Messages: log.Messages}
-	}
-	if err != nil {
-		err = c.refused(err)
-	}
-	return list, cubins, err
+	return c.findInputs(nil)
 }
 
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
-	list, cubins, unread := c.inspect(opts, container.MachineCode, container.LTOIR, container.LLVMBitcode, container.TileIR)
+	inputs, err := c.inspected()
+	if err != nil {
+		return err
+	}
+	out, n := c.shower(), 0
+	rows := &diag.JSONList{W: out}
+	unread := c.inspect(opts, inputs, func(o *link.Object, d *dlink.Description) bool {
+		switch n++; {
+		case opts.Bool("json") && d != nil:
+			rows.Add(d)
+		case opts.Bool("json"):
+			rows.Add(o)
+		default:
+			if n > 1 {
+				out.WriteByte('\n')
+			}
+			if d != nil {
+				describeCubin(out, d)
+			} else {
+				describeObject(out, o)
+			}
+		}
+		return works(out)
+	}, container.MachineCode, container.LTOIR, container.LLVMBitcode, container.TileIR)
 	if opts.Bool("json") {
-		return c.showRows(append(rows(list), rows(cubins)...), unread)
+		return showRows(out, rows, unread)
 	}
-	if len(list)+len(cubins) == 0 && unread != nil {
-		return unread
-	}
-	var parts []string
-	for _, o := range list {
-		parts = append(parts, describeObject(o))
-	}
-	for _, o := range cubins {
-		parts = append(parts, describeCubin(o))
-	}
-	return cmp.Or(c.show([]byte(strings.Join(parts, "\n"))), unread)
+	return cmp.Or(out.Flush(), unread)
 }
 
-// describeCubin returns what info prints of device code other than PTX.
-func describeCubin(o dlink.Description) string {
-	var out strings.Builder
+// describeCubin writes what info prints of device code other than PTX.
+func describeCubin(out io.Writer, o *dlink.Description) {
 	what := "machine code, " + o.Target + map[bool]string{true: ", relocatable", false: ", linked"}[o.Relocatable]
 	if o.LTOIR != "" {
 		what = "LTO-IR for " + o.LTOIR
@@ -119,15 +121,14 @@ func describeCubin(o dlink.Description) string {
 	} else if o.TileIR != "" {
 		what = "CUDA Tile IR for " + o.TileIR
 	}
-	fmt.Fprintf(&out, "%s: %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(what), o.Bytes)
+	fmt.Fprintf(out, "%s: %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(what), o.Bytes)
 	if o.Options != "" {
-		fmt.Fprintf(&out, "  options   %s\n", diag.Escape(o.Options))
+		fmt.Fprintf(out, "  options   %s\n", diag.Escape(o.Options))
 	}
 	for _, maker := range o.Makers {
-		fmt.Fprintf(&out, "  made by   %s\n", diag.Escape(maker))
+		fmt.Fprintf(out, "  made by   %s\n", diag.Escape(maker))
 	}
-	writeSymbols(&out, o.Symbols, func(s dlink.DescriptionSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, describeSymbol)
-	return out.String()
+	writeSymbols(out, o.Symbols, func(s dlink.DescriptionSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, describeSymbol)
 }
 
 // writeSymbols writes the symbols of a file in three lists, as info prints them.
@@ -184,40 +185,30 @@ type unreadRow struct {
 	Error string `json:"error"`
 }
 
-// showRows writes a JSON list of the files that could be read, and behind them of those
-// that could not. unread is the error of these, or nil.
-func (c *command) showRows(rows []any, unread error) error {
+// showRows ends a JSON list of the files that could be read with those that could not. unread is the error of these, or nil.
+func showRows(out *bufio.Writer, rows *diag.JSONList, unread error) error {
 	if refused, ok := errors.AsType[*refusedError](unread); ok {
 		for _, m := range refused.messages {
 			if file := m.Place.File(); m.Kind == link.Error && file != "" {
-				rows = append(rows, unreadRow{file, string(m.ID), m.Text})
+				rows.Add(unreadRow{file, string(m.ID), m.Text})
 			}
 		}
 	}
-	if len(rows) == 0 && unread != nil {
+	if rows.Len == 0 && unread != nil {
 		return unread
 	}
-	return cmp.Or(c.showJSON(rows), unread)
+	rows.Close()
+	return cmp.Or(out.Flush(), unread)
 }
 
-// rows returns a list that is never null in JSON.
-func rows[T any](list []T) []any {
-	rows := make([]any, len(list))
-	for i, row := range list {
-		rows[i] = row
-	}
-	return rows
-}
-
-// describeObject returns what info prints of PTX.
-func describeObject(o *link.Object) string {
-	var out strings.Builder
+// describeObject writes what info prints of PTX.
+func describeObject(out io.Writer, o *link.Object) {
 	bits := "address size not said"
 	if o.AddressSize != 0 {
 		bits = fmt.Sprintf("%d-bit", o.AddressSize)
 	}
-	fmt.Fprintf(&out, "%s: PTX %s, %s, %s\n", diag.Escape(o.Name), o.Version, diag.Escape(strings.Join(o.Target, ", ")), bits)
-	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(out, "%s: PTX %s, %s, %s\n", diag.Escape(o.Name), o.Version, diag.Escape(strings.Join(o.Target, ", ")), bits)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(t, "  %s\t%s\n", name, diag.Escape(fmt.Sprintf(format, args...)))
 	}
@@ -236,8 +227,7 @@ func describeObject(o *link.Object) string {
 		row("xxh64", "%s", d)
 	}
 	t.Flush()
-	writeSymbols(&out, o.Symbols, func(s link.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)
-	return out.String()
+	writeSymbols(out, o.Symbols, func(s link.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)
 }
 
 // declaration returns the declaration of a symbol, followed by the demangled name.
@@ -254,39 +244,78 @@ func declaration(s link.ObjectSymbol) string {
 
 // nm runs ptxlink nm.
 func (c *command) nm(opts *cli.Context) error {
-	list, cubins, unread := c.inspect(opts, container.MachineCode)
-	for _, d := range cubins {
-		list = append(list, d.Object())
+	inputs, err := c.inspected()
+	if err != nil {
+		return err
 	}
-	if len(list) == 0 && unread != nil {
+	l := readListing(opts)
+	if path := opts.String("output"); path != "" && path != "-" {
+		var unread error
+		err := c.write(c.paths, outfile.File{Path: path, From: writing(func(w io.Writer) error {
+			out := bufio.NewWriterSize(w, 1<<16)
+			unread = l.list(c, opts, inputs, out)
+			return cmp.Or(out.Flush(), l.nothing(unread))
+		})})
+		return cmp.Or(l.nothing(unread), err, unread)
+	}
+	out := c.shower()
+	unread := l.list(c, opts, inputs, out)
+	return cmp.Or(l.nothing(unread), out.Flush(), unread)
+}
+
+// writing is an io.WriterTo.
+type writing func(io.Writer) error
+
+func (write writing) WriteTo(w io.Writer) (int64, error) { return 0, write(w) }
+
+// nothing returns the error of what could not be read if nothing could.
+func (l *listing) nothing(unread error) error {
+	if l.objects == 0 {
 		return unread
 	}
-	style := readListing(opts)
-	for _, o := range list {
-		o.Symbols = style.choose(opts, o.Symbols)
-	}
-	var out bytes.Buffer
-	if style.format == "json" {
-		if err := writeListing(&out, list); err != nil {
-			return err
+	return nil
+}
+
+// list lists the symbols of the inputs, and returns the error of those that cannot be read.
+func (l *listing) list(c *command, opts *cli.Context, inputs []link.Input, out *bufio.Writer) error {
+	rows := diag.JSONList{W: out}
+	var first *link.Object // is listed when it is known whether there is a second
+	list := func(o *link.Object, header string) {
+		if header != "" {
+			fmt.Fprintf(out, header, diag.Escape(o.Name))
 		}
-	} else {
-		for i, o := range list {
-			if len(list) > 1 && !style.files {
-				if i > 0 {
-					out.WriteByte('\n')
-				}
-				fmt.Fprintf(&out, "%s:\n", diag.Escape(o.Name))
-			}
-			for _, s := range o.Symbols {
-				style.write(&out, o, s)
-			}
+		for _, s := range o.Symbols {
+			l.write(out, o, s)
 		}
 	}
-	if path := opts.String("output"); path != "" && path != "-" {
-		return cmp.Or(c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()}), unread)
+	unread := c.inspect(opts, inputs, func(o *link.Object, d *dlink.Description) bool {
+		if d != nil {
+			o = d.Object()
+		}
+		o.Symbols = l.choose(opts, o.Symbols)
+		switch l.objects++; {
+		case l.format == "json":
+			rows.Add(listed(o))
+		case l.files:
+			list(o, "")
+		case l.objects == 1:
+			first = o
+		default:
+			if first != nil {
+				list(first, "%s:\n")
+				first = nil
+			}
+			list(o, "\n%s:\n")
+		}
+		return works(out)
+	}, container.MachineCode)
+	if first != nil {
+		list(first, "")
 	}
-	return cmp.Or(c.show(out.Bytes()), unread)
+	if l.format == "json" && l.nothing(unread) == nil {
+		rows.Close()
+	}
+	return unread
 }
 
 // listing is the form of the output of nm.
@@ -296,6 +325,7 @@ type listing struct {
 	files, lines       bool
 	demangle           bool
 	sizes, sizeForBody bool
+	objects            int // that were listed
 }
 
 func readListing(opts *cli.Context) listing {
@@ -392,17 +422,13 @@ type listedSymbol struct {
 	link.ObjectSymbol
 }
 
-// writeListing writes the symbols as JSON.
-func writeListing(w io.Writer, list []*link.Object) error {
-	files := []listedFile{}
-	for _, o := range list {
-		f := listedFile{o.Name, o.MachineCode, []listedSymbol{}}
-		for _, s := range o.Symbols {
-			f.Symbols = append(f.Symbols, listedSymbol{string(letter(s)), diag.Spelling{}.Unmangled(s.Name), s})
-		}
-		files = append(files, f)
+// listed returns the symbols of a file for JSON.
+func listed(o *link.Object) listedFile {
+	f := listedFile{o.Name, o.MachineCode, []listedSymbol{}}
+	for _, s := range o.Symbols {
+		f.Symbols = append(f.Symbols, listedSymbol{string(letter(s)), diag.Spelling{}.Unmangled(s.Name), s})
 	}
-	return diag.WriteJSON(w, files)
+	return f
 }
 
 // letter returns nm's letter for the symbol.

@@ -6,12 +6,15 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -50,7 +53,13 @@ func TestPeakMemory(t *testing.T) {
 		{"one member needed", "lib.a", 0, func(w io.Writer) { memoryArchive(w, members, plain) }, []string{"-u", "f7"}},
 		{"all members needed", "lib.a", 0, func(w io.Writer) { memoryArchive(w, members, plain) }, []string{"--whole-archive"}},
 		{"compressed members", "zstd.a", members * memorySize, func(w io.Writer) { memoryArchive(w, members, packed) }, []string{"--whole-archive"}},
-		{"executable", "program", 20 * memorySize, func(w io.Writer) { memoryELF(w, 50<<20, 20) }, nil},
+		{"executable", "program", 20 * memorySize, func(w io.Writer) {
+			var device []byte
+			for i := range 20 {
+				device = append(device, memoryFatbin([]byte(memoryModule(i)))...)
+			}
+			memoryELF(w, 50<<20, device)
+		}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(dir, test.file)
@@ -89,6 +98,75 @@ func TestPeakMemory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPeakMemoryListed lists a shared library with much device code. The peak is that of a small file, and the largest
+// piece of device code, and 10 % of the file: what is listed is not kept.
+func TestPeakMemoryListed(t *testing.T) {
+	oracles.Long(t) // writes a file of 100 MB
+	dir := t.TempDir()
+	var device []byte
+	largest := 0
+	for i := range 160 {
+		cubin := memoryCubin(i, 1000, 300<<10, 1)
+		if i == 60 {
+			cubin = memoryCubin(i, 2000, 3<<20, 4)
+		}
+		largest = max(largest, len(cubin))
+		device = append(device, memoryFatbin([]byte(memoryModule(i)[:100_000]+"\nret; }\n"), cubin, memoryCubin(i, 1000, 300<<10, 1))...)
+	}
+	var library, small bytes.Buffer
+	memoryELF(&library, 1<<20, device)
+	memoryELF(&small, 0, memoryFatbin([]byte(memoryHeader+".visible .func f() { ret; }\n"+strings.Repeat("// \n", 100)), memoryCubin(0, 100, 1<<10, 1)))
+	for name, data := range map[string]*bytes.Buffer{"large.so": &library, "small.so": &small} {
+		if err := os.WriteFile(filepath.Join(dir, name), data.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{"info", "info --json", "nm", "nm --json", "nm --output=out.txt", "size", "size -A", "size --json", "extract --list", "extract --json", "extract -o texts/"} {
+		list := func(file string) int64 {
+			cmd := exec.Command("ptxlink", append(strings.Fields(args), file)...)
+			cmd.Dir = dir
+			peak, said, err := runForPeak(t, cmd)
+			if err != nil {
+				t.Fatalf("%s: %v %.300s", args, err, said)
+			}
+			return peak
+		}
+		most := list("small.so") + int64(largest+library.Len()/10)
+		peak := list("large.so")
+		t.Logf("%s: peak %d MB for %d MB, at most %d MB", args, peak>>20, library.Len()>>20, most>>20)
+		if peak > most {
+			t.Errorf("%s: peak memory is %d bytes for a file of %d bytes, more than %d", args, peak, library.Len(), most)
+		}
+	}
+}
+
+// memoryCubin returns a cubin with a number of variables, and bytes of code that cannot be compressed, several times.
+func memoryCubin(seed, variables, code, times int) []byte {
+	names, symbols := []byte("\x00.nv.global\x00"), make([]byte, elf.Sym64Size)
+	for i := range variables {
+		s := elf.Sym64{Name: uint32(len(names)), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_OBJECT), Shndx: 3, Value: uint64(4 * i), Size: 4}
+		symbols, _ = binary.Append(symbols, binary.LittleEndian, s)
+		names = fmt.Appendf(names, "_ZN7library9component8variableILi%dELi%dEEE\x00", seed, i)
+	}
+	random := make([]byte, code)
+	rand.NewChaCha8([32]byte{byte(seed)}).Read(random)
+	random = bytes.Repeat(random, times)
+	header := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: 190, Flags: 80, Ehsize: 64, Shentsize: 64, Shnum: 5, Shstrndx: 1}
+	copy(header.Ident[:], "\x7fELF\x02\x01\x01\x33\x07")
+	sections := []elf.Section64{{}, {Type: uint32(elf.SHT_STRTAB), Size: uint64(len(names))}, {Type: uint32(elf.SHT_SYMTAB), Size: uint64(len(symbols)), Link: 1},
+		{Name: 1, Type: uint32(elf.SHT_LOPROC) + 7, Size: uint64(4 * variables)}, {Type: uint32(elf.SHT_PROGBITS), Size: uint64(len(random))}}
+	header.Shoff = 64
+	at := uint64(64 + 64*len(sections))
+	for i := range sections {
+		if sections[i].Off = at; i != 3 {
+			at += sections[i].Size
+		}
+	}
+	data, _ := binary.Append(nil, binary.LittleEndian, header)
+	data, _ = binary.Append(data, binary.LittleEndian, sections)
+	return slices.Concat(data, names, symbols, random)
 }
 
 // TestPeakMemoryInlined inlines a chain of calls in a large module of other code.
@@ -334,43 +412,56 @@ func memoryArchive(w io.Writer, members int, body func(w io.Writer, i int)) {
 	}
 }
 
-// memoryELF returns an executable with host code, and fatbins of one module each,
-// compressed like those of nvcc.
-func memoryELF(w io.Writer, code, fatbins int) {
-	var device bytes.Buffer
-	put := func(w io.Writer, values ...any) {
-		for _, v := range values {
-			if s, ok := v.(string); ok {
-				v = []byte(s)
-			}
-			binary.Write(w, binary.LittleEndian, v)
+// memoryPut appends values in the byte order of an ELF file.
+func memoryPut(data []byte, values ...any) []byte {
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			v = []byte(s)
 		}
+		data, _ = binary.Append(data, binary.LittleEndian, v)
 	}
-	for i := range fatbins {
-		text := []byte(memoryModule(i))
-		packed := make([]byte, lz4.CompressBlockBound(len(text)))
+	return data
+}
+
+// memoryFatbin returns a fatbin of PTX and cubins, compressed like those of nvcc.
+func memoryFatbin(codes ...[]byte) []byte {
+	var body []byte
+	for _, plain := range codes {
+		kind, flags := uint16(1), uint64(0x2011)
+		packed := make([]byte, lz4.CompressBlockBound(len(plain)))
 		var c lz4.Compressor
-		n, err := c.CompressBlock(text, packed)
+		n, err := c.CompressBlock(plain, packed)
 		if err != nil {
 			panic(err)
 		}
+		if plain[0] == 0x7f {
+			kind, flags = 2, 0x8011
+			z, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+			packed = z.EncodeAll(plain, nil)
+			n = len(packed)
+			packed = append(packed, make([]byte, 8)...)
+		}
 		packed = packed[:(n+7)&^7]
-		put(&device, "\x50\xed\x55\xba", uint16(1), uint16(16), uint64(0x48+len(packed)),
-			uint16(1), uint16(0x101), uint32(0x48), uint64(len(packed)), uint32(n), uint32(0x40), uint16(0), uint16(8), uint32(80), uint64(0), uint64(0x2011), uint64(0), uint64(len(text)), uint64(0x48), packed)
+		body = memoryPut(body, kind, uint16(0x101), uint32(0x48), uint64(len(packed)), uint32(n), uint32(0x40), uint16(0), uint16(8), uint32(80), uint64(0), flags, uint64(0), uint64(len(plain)), uint64(0x48), packed)
 	}
+	return memoryPut(nil, "\x50\xed\x55\xba", uint16(1), uint16(16), uint64(len(body)), body)
+}
+
+// memoryELF writes an executable with host code and fatbins.
+func memoryELF(w io.Writer, code int, device []byte) {
 	const header = 64
 	names := "\x00.text\x00.nv_fatbin\x00.shstrtab\x00\x00\x00\x00"
-	at := uint64(header + code + device.Len() + len(names))
-	put(w, "\x7fELF\x02\x01\x01", [9]byte{}, uint16(2), uint16(62), uint32(1), uint64(0), uint64(0), at, uint32(0), uint16(header), uint16(56), uint16(0), uint16(64), uint16(4), uint16(3))
+	at := uint64(header + code + len(device) + len(names))
+	w.Write(memoryPut(nil, "\x7fELF\x02\x01\x01", [9]byte{}, uint16(2), uint16(62), uint32(1), uint64(0), uint64(0), at, uint32(0), uint16(header), uint16(56), uint16(0), uint16(64), uint16(4), uint16(3)))
 	for range code / 4096 {
 		w.Write(make([]byte, 4096))
 	}
-	w.Write(device.Bytes())
-	put(w, names, [64]byte{})
+	w.Write(device)
+	w.Write(memoryPut(nil, names, [64]byte{}))
 	section := func(name uint32, off, size int) {
-		put(w, name, uint32(1), uint64(0), uint64(0), uint64(off), uint64(size), uint32(0), uint32(0), uint64(8), uint64(0))
+		w.Write(memoryPut(nil, name, uint32(1), uint64(0), uint64(0), uint64(off), uint64(size), uint32(0), uint32(0), uint64(8), uint64(0)))
 	}
 	section(1, header, code)
-	section(7, header+code, device.Len())
-	section(18, header+code+device.Len(), len(names))
+	section(7, header+code, len(device))
+	section(18, header+code+len(device), len(names))
 }

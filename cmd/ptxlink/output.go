@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -181,6 +182,20 @@ func (c *command) showJSON(v any) error {
 		return err
 	}
 	return c.show(out.Bytes())
+}
+
+// shower returns a writer to standard output for a command that writes while it reads. Its errors, which Flush
+// returns too, are those of show.
+func (c *command) shower() *bufio.Writer { return bufio.NewWriterSize(showing{c}, 1<<16) }
+
+type showing struct{ *command }
+
+func (s showing) Write(data []byte) (int, error) { return len(data), s.show(data) }
+
+// works reports whether a buffered writer has no error.
+func works(w *bufio.Writer) bool {
+	_, err := w.Write(nil)
+	return err == nil
 }
 
 // show writes text for people to standard output. Unlike the output of a link, the

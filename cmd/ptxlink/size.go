@@ -1,17 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/lazy"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/dlink"
 	"ptxlink/object/container"
 )
 
@@ -59,35 +61,57 @@ type symbolSize struct {
 
 // size runs ptxlink size.
 func (c *command) size(opts *cli.Context) error {
-	list, cubins, unread := c.inspect(opts, container.MachineCode)
-	if len(list)+len(cubins) == 0 && unread != nil {
-		return unread
+	inputs, err := c.inspected()
+	if err != nil {
+		return err
 	}
-	modules := make([]moduleSizes, 0, len(list)+len(cubins))
-	for _, o := range list {
-		modules = append(modules, sizesOf(o))
-	}
-	for _, d := range cubins {
-		m := sizesOf(d.Object())
+	out, n := c.shower(), 0
+	rows := &diag.JSONList{W: out}
+	var modules []moduleSizes // without their symbols
+	var symbols symbolSizes
+	unread := c.inspect(opts, inputs, func(o *link.Object, d *dlink.Description) bool {
+		if d != nil {
+			o = d.Object()
+		}
+		m := sizesOf(o)
 		for i := range m.Spaces { // the symbols need not fill the sections
+			if d == nil {
+				break
+			}
 			if bytes, ok := d.Memory[strings.TrimPrefix(m.Spaces[i].Space, ".")]; ok {
 				m.Spaces[i].Bytes = bytes
 			}
 		}
-		modules = append(modules, m)
-	}
-	var out bytes.Buffer
+		switch n++; {
+		case opts.Bool("json"):
+			for i := range m.Symbols {
+				m.Symbols[i].Demangled = diag.Spelling{}.Unmangled(m.Symbols[i].Name)
+			}
+			rows.Add(m)
+		case opts.Bool("symbols"):
+			symbols.add(m.Symbols)
+		case opts.Bool("A"):
+			if n > 1 {
+				out.WriteByte('\n')
+			}
+			writeSizeTable(out, m)
+		default:
+			m.Symbols = nil
+			modules = append(modules, m)
+		}
+		return works(out)
+	}, container.MachineCode)
 	switch {
+	case n == 0 && unread != nil:
+		return unread
 	case opts.Bool("json"):
-		return cmp.Or(c.showJSON(modules), unread)
+		rows.Close()
 	case opts.Bool("symbols"):
-		writeSymbolSizes(&out, modules, opts.Bool("demangle"))
-	case opts.Bool("A"):
-		writeSizeTables(&out, modules)
-	default:
-		writeSizes(&out, modules)
+		symbols.write(out, opts.Bool("demangle"))
+	case !opts.Bool("A"):
+		writeSizes(out, modules)
 	}
-	return cmp.Or(c.show(out.Bytes()), unread)
+	return cmp.Or(out.Flush(), unread)
 }
 
 func sizesOf(o *link.Object) moduleSizes {
@@ -109,8 +133,7 @@ func sizesOf(o *link.Object) moduleSizes {
 		}
 		m.Spaces[i].Symbols++
 		m.Spaces[i].Bytes += s.Size
-		plain := diag.Spelling{}.Unmangled(s.Name)
-		m.Symbols = append(m.Symbols, symbolSize{Name: s.Name, Demangled: plain, Space: space, Bytes: s.Size, Registers: s.Registers, module: o.Name})
+		m.Symbols = append(m.Symbols, symbolSize{Name: s.Name, Space: space, Bytes: s.Size, Registers: s.Registers, module: o.Name})
 	}
 	sortBySize(m.Symbols)
 	return m
@@ -148,40 +171,58 @@ func writeSizes(w io.Writer, modules []moduleSizes) {
 	t.Flush()
 }
 
-// writeSizeTables writes a table for each module.
-func writeSizeTables(w io.Writer, modules []moduleSizes) {
-	for i, m := range modules {
-		if i > 0 {
-			fmt.Fprintln(w)
+// writeSizeTable writes the table of a module.
+func writeSizeTable(w io.Writer, m moduleSizes) {
+	fmt.Fprintf(w, "%s:\n", diag.Escape(m.Name))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "symbols\tbytes\t  space")
+	for _, s := range m.Spaces {
+		if s.Symbols > 0 || s.Bytes > 0 {
+			fmt.Fprintf(t, "%d\t%d\t  %s\n", s.Symbols, s.Bytes, s.Space)
 		}
-		fmt.Fprintf(w, "%s:\n", diag.Escape(m.Name))
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(t, "symbols\tbytes\t  space")
-		for _, s := range m.Spaces {
-			if s.Symbols > 0 || s.Bytes > 0 {
-				fmt.Fprintf(t, "%d\t%d\t  %s\n", s.Symbols, s.Bytes, s.Space)
+	}
+	fmt.Fprintf(t, "\t%d\t  file\n", m.Bytes)
+	t.Flush()
+}
+
+// symbolSizes are the symbols of all modules.
+type symbolSizes struct {
+	list  []symbolSize
+	names map[string]string
+}
+
+// add adds the symbols of a module. Modules for several GPUs have the same names, which are kept once, and not
+// with the module whose memory they share.
+func (l *symbolSizes) add(symbols []symbolSize) {
+	for _, s := range symbols {
+		for _, name := range []*string{&s.Name, &s.module} {
+			if _, ok := l.names[*name]; !ok {
+				own := strings.Clone(*name)
+				lazy.Put(&l.names, own, own)
 			}
+			*name = l.names[*name]
 		}
-		fmt.Fprintf(t, "\t%d\t  file\n", m.Bytes)
-		t.Flush()
+		l.list = append(l.list, s)
 	}
 }
 
-// writeSymbolSizes writes the symbols of all modules, the largest first.
-func writeSymbolSizes(w io.Writer, modules []moduleSizes, demangle bool) {
-	var list []symbolSize
-	for _, m := range modules {
-		list = append(list, m.Symbols...)
+// write writes the symbols, the largest first. A tabwriter would hold all of the text.
+func (l *symbolSizes) write(w io.Writer, demangle bool) {
+	sortBySize(l.list)
+	bytes, space, module := len("bytes"), len("space"), len("module")
+	for _, s := range l.list {
+		bytes, space = max(bytes, len(fmt.Sprint(s.Bytes))), max(space, len(s.Space))
+		module = max(module, utf8.RuneCountInString(diag.Escape(s.module)))
 	}
-	sortBySize(list)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "bytes\tspace\tmodule\tname")
-	for _, s := range list {
+	row := func(size, where, in, name string) {
+		fmt.Fprintf(w, "%-*s  %-*s  %-*s  %s\n", bytes, size, space, where, module, in, name)
+	}
+	row("bytes", "space", "module", "name")
+	for _, s := range l.list {
 		name := s.Name
 		if demangle {
-			name = cmp.Or(s.Demangled, s.Name)
+			name = cmp.Or(diag.Spelling{}.Unmangled(name), name)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\n", s.Bytes, s.Space, diag.Escape(s.module), diag.Escape(name))
+		row(fmt.Sprint(s.Bytes), s.Space, diag.Escape(s.module), diag.Escape(name))
 	}
-	t.Flush()
 }

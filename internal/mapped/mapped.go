@@ -76,6 +76,18 @@ func (f *Files) Drop(data []byte) {
 	}
 }
 
+// DropAll is Drop of all files.
+func (f *Files) DropAll() {
+	if f == nil {
+		return
+	}
+	all.Lock()
+	defer all.Unlock()
+	for _, m := range f.list {
+		dropPages(m.data)
+	}
+}
+
 // at returns the mapping that holds an address.
 func (f *Files) at(at uintptr) (m mapping, ok bool) {
 	i, _ := f.find(at)

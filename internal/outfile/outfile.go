@@ -85,6 +85,11 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 			return CannotWrite(f.Path, err)
 		}
 		staged = append(staged, s)
+		if f.From != nil && !f.NoFollow { // it may have read more inputs
+			if err := Check(f.Path, inputs, read); err != nil {
+				return err
+			}
+		}
 	}
 	if err := read.Changed(); err != nil {
 		return err

@@ -71,15 +71,46 @@ func shown(s string, most int) string { return Escape(shorten(s, most)) }
 // WriteJSON writes v as indented JSON. A program that reads it gets every string
 // unchanged, but the text has no control characters: the characters that Escape
 // would change are written as \u and hexadecimal digits.
-func WriteJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
+func WriteJSON(w io.Writer, v any) error { return writeJSON(w, v, "", "", "\n") }
+
+// writeJSON writes v between before and after. Lines but the first begin with indent.
+func writeJSON(w io.Writer, v any, indent, before, after string) error {
+	b := bytes.NewBufferString(before)
+	e := json.NewEncoder(b)
+	e.SetIndent(indent, "  ")
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
+	b.Truncate(b.Len() - 1) // the newline of Encode
+	b.WriteString(after)
 	_, err := w.Write(EscapeJSON(b.Bytes()))
+	return err
+}
+
+// JSONList writes a list as WriteJSON does, one value after the other.
+type JSONList struct {
+	W   io.Writer
+	Len int
+}
+
+// Add writes a value of the list.
+func (l *JSONList) Add(v any) error {
+	before := "[\n  "
+	if l.Len > 0 {
+		before = ",\n  "
+	}
+	l.Len++
+	return writeJSON(l.W, v, "  ", before, "")
+}
+
+// Close writes the end of the list.
+func (l *JSONList) Close() error {
+	end := "\n]\n"
+	if l.Len == 0 {
+		end = "[]\n"
+	}
+	_, err := io.WriteString(l.W, end)
 	return err
 }
 

@@ -45,39 +45,54 @@ type DescriptionSymbol struct {
 	Stack      int                    `json:"stack,omitempty"`
 }
 
-// Describe describes the device code in files that has one of the forms, which do not include PTX. It also returns the inputs
-// that have PTX, or no device code at all, for other messages.
-func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log) (rest []link.Input, list []Description) {
-	for _, in := range Buffered(ctx, inputs, 0) {
-		name, data := holder(ctx, in, new(mapped.Files))
-		objects, err := container.Objects(name, data, container.Options{})
-		before, errs, ptx := len(list), log.Errors(), err != nil
-		for _, o := range objects {
+// Describe describes the PTX in files, and the device code that has one of the forms, in the order of the files. It calls use with
+// a record of one or the other, and keeps nothing, until use returns false. The error is *link.Errors if something cannot be read; use
+// has been called for the rest.
+func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log, use func(*link.Object, *Description) bool) error {
+	maps, more := new(mapped.Files), true
+	for _, in := range link.ObjectInputs(inputs) {
+		object.Walk(ctx, in, forms, object.Options{Map: maps}, log, func(o container.Object) bool {
 			for _, c := range o.Codes {
-				if ptx = ptx || c.Form == container.PTX; !slices.Contains(forms, c.Form) {
-					continue
+				if more = more && ctx.Err() == nil; !more {
+					break
 				}
-				data, err := c.Bytes()
-				if err != nil {
-					object.Refuse(c.Name, err, log)
-					continue
+				if c.Form == container.PTX {
+					object.ReadCode(c, in.Path, log, func(f *object.File) { more = more && use(link.ObjectOf(f), nil) })
+				} else if slices.Contains(forms, c.Form) {
+					more = describe(c, len(o.Codes) > 1, log, use)
 				}
-				d := describe(c, data)
-				if len(o.Codes) > 1 { // PTX of several has the name of its GPU as well
-					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.LTOIR: ".ltoir", container.LLVMBitcode: ".bc", container.TileIR: ".tilebc"}[c.Form]
-				}
-				list = append(list, d)
 			}
+			return more
+		})
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if ptx || len(list) == before && log.Errors() == errs {
-			rest = append(rest, in)
+		if !more {
+			break
 		}
 	}
-	return rest, list
+	if len(log.Messages) == 0 { // which may show parts of a text
+		maps.Close()
+	}
+	return link.ErrorsOf(log)
 }
 
-// describe describes device code other than PTX.
-func describe(c container.Code, data []byte) Description {
+// describe calls use with the description of device code other than PTX, or logs why it cannot be read.
+func describe(c container.Code, several bool, log *diag.Log, use func(*link.Object, *Description) bool) bool {
+	data, err := c.Read()
+	if err != nil {
+		object.Refuse(c.Name, err, log)
+		return true
+	}
+	d := describeData(c, data)
+	if several { // PTX of several has the name of its GPU as well
+		d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.LTOIR: ".ltoir", container.LLVMBitcode: ".bc", container.TileIR: ".tilebc"}[c.Form]
+	}
+	c.Release()
+	return use(nil, &d)
+}
+
+func describeData(c container.Code, data []byte) Description {
 	d := Description{Name: c.Name, Options: c.Options, Bytes: len(data), Symbols: []DescriptionSymbol{}}
 	switch target := cmp.Or(c.Target, "an unknown GPU"); c.Form {
 	case container.LTOIR:
@@ -97,6 +112,7 @@ func describe(c container.Code, data []byte) Description {
 	cubin := container.Cubin{Data: data}
 	d.Target, d.Makers, d.Relocatable, d.Memory = c.Target, cubin.Makers(), cubin.Relocatable(), cubin.Memory()
 	symbols, _ := cubin.AllSymbols() // a damaged cubin has no symbols
+	d.Symbols = make([]DescriptionSymbol, 0, len(symbols))
 	for _, s := range symbols {
 		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, link.CubinTypes(s.Prototype), s.Params, s.Registers, s.Frame})
 	}

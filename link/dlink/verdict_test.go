@@ -13,7 +13,7 @@ func codeOf(text string) (code container.Object) {
 	forms := map[string]container.Form{"ptx": container.PTX, "cubin": container.MachineCode, "lto": container.LTOIR, "bitcode": container.LLVMBitcode}
 	for part := range strings.SplitSeq(text, ", ") {
 		if form, target, found := strings.Cut(part, " "); found {
-			code.Codes = append(code.Codes, container.Code{Form: forms[form], Target: target})
+			code.Codes = append(code.Codes, container.Code{Form: forms[form], Member: container.Member{Target: target}})
 		}
 	}
 	return code

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
+	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -25,6 +26,8 @@ type ExtractOptions struct {
 	// MaxInputSize and Spelling are the same as in link.Options.
 	MaxInputSize int64
 	Spelling     diag.Spelling
+	// MapInputs maps large files, which stay mapped while the process runs. Otherwise they are read.
+	MapInputs bool
 }
 
 // Extracted is one PTX text. `ptxlink extract --json` writes it as JSON.
@@ -38,7 +41,18 @@ type Extracted struct {
 	HostOS      string `json:"host_os,omitempty"`
 	HostArch    string `json:"host_arch,omitempty"`
 	SHA256      string `json:"sha256"`
-	Text        []byte `json:"-"` // byte for byte as in the file, decompressed
+
+	code   container.Code
+	module int // in code
+}
+
+// Text returns the text, byte for byte as in the file, which it decompresses at every call.
+func (e Extracted) Text() ([]byte, error) {
+	modules, err := e.code.Modules()
+	if err != nil {
+		return nil, err
+	}
+	return modules[e.module].Text, nil
 }
 
 // Extract returns every PTX text in the inputs, in the order of the inputs and
@@ -53,33 +67,54 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	}
 	var log diag.Log
 	var list []Extracted
-	io := false
 	taken := takenNames{}
+	var maps *mapped.Files
+	if o.MapInputs {
+		maps = new(mapped.Files)
+	}
 	for i, in := range link.ObjectInputs(o.Inputs) {
-		members, unread := object.Members(ctx, in, object.Options{Arch: o.Arch, All: o.Arch == "", MaxSize: o.MaxInputSize}, &log)
+		before, whole := len(list), true
+		whole = object.Walk(ctx, in, nil, object.Options{MaxSize: o.MaxInputSize, Map: maps}, &log, func(from container.Object) bool {
+			for _, c := range object.Choose(from, o.Arch, &log) {
+				modules, err := c.Modules()
+				if err != nil {
+					object.Refuse(c.Name, err, &log)
+					whole = false
+				}
+				errors := log.Errors()
+				for k, m := range modules {
+					if !m.IsPTX() {
+						notPTX(m, &log)
+						continue
+					}
+					e := extracted(m)
+					e.code, e.module = c, k
+					// On Windows and macOS, names that differ only in case are one file.
+					e.File = freeName(extractName(m, o.Inputs[i]), taken, strings.ToLower)
+					list = append(list, e)
+				}
+				if log.Errors() == errors { // which would have the text
+					c.Release()
+				}
+			}
+			return ctx.Err() == nil
+		}) && whole
+		if !whole {
+			list = list[:before]
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		io = io || unread
-		for _, m := range members {
-			if !m.IsPTX() {
-				src, text, help := &diag.Source{Name: m.Name, Text: m.Text}, "this is neither PTX nor a file that contains PTX", ""
-				if _, err := ptx.Parse(src); err != nil && err.NotPTX { // CUDA C++
-					text, help = err.Text, err.Help
-				}
-				log.Error(diag.NotPTX, diag.At(&diag.Source{Name: m.Name}, diag.Span{}), text).WithHelp(help)
-				continue
-			}
-			e := extracted(m)
-			// On Windows and macOS, names that differ only in case are one file.
-			e.File = freeName(extractName(m, o.Inputs[i]), taken, strings.ToLower)
-			list = append(list, e)
-		}
 	}
-	if log.Errors() > 0 {
-		return list, &link.Errors{Messages: log.Messages, IO: io}
+	return list, link.ErrorsOf(&log)
+}
+
+func notPTX(m container.Member, log *diag.Log) {
+	src, text, help := &diag.Source{Name: m.Name, Text: m.Text}, "this is neither PTX nor a file that contains PTX", ""
+	if _, err := ptx.Parse(src); err != nil && err.NotPTX { // CUDA C++
+		text, help = err.Text, err.Help
 	}
-	return list, nil
+	log.Error(diag.NotPTX, diag.At(&diag.Source{Name: m.Name}, diag.Span{}), text).WithHelp(help)
 }
 
 // The first of each directive, at the start of a line. This is only for a listing,
@@ -92,7 +127,7 @@ var (
 
 func extracted(m container.Member) Extracted {
 	e := Extracted{
-		Name: m.Name, Text: m.Text, Bytes: len(m.Text), SHA256: fmt.Sprintf("%x", sha256.Sum256(m.Text)),
+		Name: m.Name, Bytes: len(m.Text), SHA256: fmt.Sprintf("%x", sha256.Sum256(m.Text)),
 		Target: m.Target, AddressSize: m.AddressSize, HostOS: m.OS, HostArch: m.Arch,
 	}
 	// The directives are at the top; comments before them may be long.

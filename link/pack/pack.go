@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -188,37 +189,35 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 			fatbins[f.Input] = true
 		}
 	}
+	maps := new(mapped.Files)
+	defer maps.Close()
 	for i, in := range inputs {
 		if !fatbins[i] {
 			continue
 		}
 		name := cmp.Or(in.Name, in.Path)
 		var ignored diag.Log // Load has reported it
-		members, _ := object.Members(ctx, in, object.Options{All: true, MaxSize: o.MaxInputSize}, &ignored)
 		var texts []string
 		times := map[string]int{}
-		for len(members) > 0 {
-			end := 1
-			for members[0].Group != 0 && end < len(members) && members[end].Group == members[0].Group {
-				end++
-			}
+		object.Walk(ctx, in, nil, object.Options{MaxSize: o.MaxInputSize, Map: maps}, &ignored, func(from container.Object) bool {
 			var took string
 			var left []string
-			for _, m := range members[:end] {
-				if kept[m.Name] {
-					took = m.Target
+			for _, c := range object.Choose(from, "", &ignored) {
+				if kept[c.Name] {
+					took = c.Target
 				} else {
-					left = append(left, m.Target)
+					left = append(left, c.Target)
 				}
 			}
-			if members = members[end:]; took == "" || len(left) == 0 {
-				continue
+			if took == "" || len(left) == 0 {
+				return true
 			}
 			text := fmt.Sprintf("kept the PTX for %s and left out %s", took, strings.Join(left, ", "))
 			if times[text]++; times[text] == 1 {
 				texts = append(texts, text)
 			}
-		}
+			return true
+		})
 		for _, text := range texts {
 			if n := times[text]; n > 1 {
 				text += fmt.Sprintf(", %d times", n)

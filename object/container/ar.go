@@ -35,11 +35,16 @@ func (op *opener) archive(data []byte, p place, thin bool) {
 		op.thin = append(op.thin, p.path)
 		defer func() { op.thin = op.thin[:len(op.thin)-1] }()
 	}
-	var meta []byte // of a package
-	first, any := len(op.members), false
+	catch.As[*Error](func() { // the error comes again below
+		eachMember(data, p, thin, func(h arEntry) {
+			if op.touched(0); isMeta(h.name, h.body) {
+				p.hosts = hostsIn(h.body)
+			}
+		})
+	})
+	any := false
 	eachMember(data, p, thin, func(h arEntry) {
 		if isMeta(h.name, h.body) {
-			meta = h.body
 			return
 		}
 		any = true
@@ -57,7 +62,6 @@ func (op *opener) archive(data []byte, p place, thin bool) {
 		}
 	})
 	op.empty = !any && !p.inside
-	op.describe(meta, first)
 }
 
 // eachMember calls use with the members of an archive, each with its whole name, but not with

@@ -20,42 +20,33 @@ func MendClang(cubin []byte) []byte {
 	if !bytes.Contains(cubin, []byte(list)) && !bytes.Contains(cubin, []byte("__static__")) {
 		return cubin
 	}
-	f, err := OpenCubin(cubin)
-	if err != nil {
-		return cubin
-	}
-	defer f.Close()
-	table := f.SectionByType(elf.SHT_SYMTAB)
-	symbols, err := f.Symbols()
-	if err != nil || !(Cubin{Data: cubin}).Relocatable() {
+	f, err := openCubin(cubin)
+	if err != nil || len(f.symbols) == 0 || !f.wide || !(Cubin{Data: cubin}).Relocatable() {
 		return cubin
 	}
 	cubin = bytes.Clone(cubin)
-	entries, ok := span(cubin, table.Offset, table.FileSize)
-	if !ok || len(entries) < (len(symbols)+1)*elf.Sym64Size { // a compressed table
-		return cubin
-	}
-	entry := func(i int) []byte { return entries[(i+1)*elf.Sym64Size:] } // Symbols leaves out the first
+	entries, _ := span(cubin, f.table.off, f.table.size)
+	entry := func(i int) []byte { return entries[(i+1)*elf.Sym64Size:] } // symbols leaves out the first
 	twins := map[string]int{}
-	var array elf.Symbol
-	for i, s := range symbols {
-		plain, _, static := strings.Cut(s.Name, "__static__")
+	var array elfSymbol
+	for i, s := range f.symbols {
+		plain, _, static := strings.Cut(s.name, "__static__")
 		switch {
-		case s.Section == elf.SHN_UNDEF:
+		case s.section == elf.SHN_UNDEF:
 		case static:
 			twins[plain] = i
-		case s.Name == list:
+		case s.name == list:
 			array = s
 		}
 	}
-	listed := onlyListed(f, cubin, array)
-	for i, s := range symbols {
-		twin, found := twins[s.Name]
+	listed := f.onlyListed(array)
+	for i, s := range f.symbols {
+		twin, found := twins[s.name]
 		switch {
-		case s.Section != elf.SHN_UNDEF:
-		case elf.ST_TYPE(s.Info) == elf.STT_FUNC && listed[i]:
+		case s.section != elf.SHN_UNDEF:
+		case elf.ST_TYPE(s.info) == elf.STT_FUNC && listed[i]:
 			entry(i)[5] |= kernel
-		case elf.ST_TYPE(s.Info) == sttObject && found && strings.HasPrefix(s.Name, "_Z"):
+		case elf.ST_TYPE(s.info) == sttObject && found && strings.HasPrefix(s.name, "_Z"):
 			copy(entry(i)[:4], entry(twin)[:4])
 		}
 	}
@@ -63,12 +54,12 @@ func MendClang(cubin []byte) []byte {
 }
 
 // onlyListed returns the symbols that relocations of an array refer to, and no others: the numbers
-// that elf.File.Symbols gives them.
-func onlyListed(f *elf.File, cubin []byte, array elf.Symbol) map[int]bool {
+// of cubinFile.symbols.
+func (f *cubinFile) onlyListed(array elfSymbol) map[int]bool {
 	listed, used := map[int]bool{}, map[int]bool{}
-	for _, s := range relocsOf(f, cubin) {
+	for _, s := range f.relocs() {
 		for r := range s.all() {
-			if s.section == array.Section && array.Value <= r.offset && r.offset-array.Value < array.Size {
+			if s.section == array.section && array.value <= r.offset && r.offset-array.value < array.size {
 				listed[r.symbol] = true
 			} else {
 				used[r.symbol] = true

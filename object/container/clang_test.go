@@ -52,18 +52,17 @@ func TestMendClang(t *testing.T) {
 // compressSymbols returns a cubin whose table of symbols is compressed, as no tool writes it.
 func compressSymbols(t *testing.T, cubin []byte) []byte {
 	t.Helper()
-	f, err := OpenCubin(cubin)
+	f, err := openCubin(cubin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	for i, s := range f.Sections {
-		if s.Type != elf.SHT_SYMTAB {
+	for i, s := range f.list {
+		if s.kind != elf.SHT_SYMTAB {
 			continue
 		}
-		data, _ := span(cubin, s.Offset, s.FileSize)
+		data := f.contents(s)
 		out := bytes.NewBuffer(bytes.Clone(cubin))
-		binary.Write(out, le, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: s.Size, Addralign: 1})
+		binary.Write(out, le, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: s.size, Addralign: 1})
 		w := zlib.NewWriter(out)
 		w.Write(data)
 		w.Close()

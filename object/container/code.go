@@ -1,7 +1,7 @@
 package container
 
 import (
-	"sync"
+	"runtime/debug"
 
 	"ptxlink/internal/catch"
 )
@@ -23,20 +23,77 @@ func IsTileIR(data []byte) bool { return prefixed(data, "\x7fTileIR\x00") }
 // kindOf is what each form other than PTX is called.
 var kindOf = [...]kind{MachineCode: cubin, LTOIR: ltoIR, LLVMBitcode: bitcode, TileIR: tileIR}
 
-// Code is device code in a file, of which only the headers have been read.
+// Code is device code in a file, of which only the headers have been read. The name is that of
+// Member.Name only for PTX: other codes of a file may have one name.
 type Code struct {
-	Name    string // as in messages: "app.o:__nv_relfatbin", "libx.a(k.cubin)"
-	Form    Form
-	Target  string // sm_80; empty for PTX in no container
-	Options string // those that a fatbin records: for ptxas, or of LTO-IR for libnvvm
+	Member // without its Text
+	Form   Form
+	*reading
+}
 
-	read func() []byte
+// reading is how the contents of a Code are read, for all copies of it.
+type reading struct {
+	op      *opener
+	at      place
+	read    func() []byte
+	counted int64 // bytes of Options.MaxSize
+	kept    []byte
 }
 
 // Bytes returns the contents, and decompresses them at the first call. LTO-IR of a fatbin is
 // a fatbin with nothing else in it. Errors are of type *Error. The codes of one file are not
 // read by several goroutines at once.
-func (c Code) Bytes() ([]byte, error) { return catch.Value[*Error](c.read) }
+func (c Code) Bytes() (data []byte, err error) {
+	if c.kept == nil {
+		c.kept, err = c.Read()
+	}
+	return c.kept, err
+}
+
+// Read is Bytes, and decompresses at every call.
+func (c Code) Read() ([]byte, error) { return catch.Value[*Error](c.plain) }
+
+func (r *reading) plain() []byte {
+	r.op.left += r.counted
+	left := r.op.left
+	r.counted = 0
+	data := r.read()
+	r.counted = left - r.op.left
+	r.op.touched(len(data))
+	return data
+}
+
+// muchMemory is a number of bytes that are not kept for the next code.
+const muchMemory = 4 << 20
+
+// Release gives back the memory of what Read or Modules has returned, which is no longer used: to the system if it is much,
+// or for the next code of the file.
+func (c Code) Release() {
+	lent := c.op.lent
+	if c.op.lent = nil; cap(lent) > muchMemory {
+		lent = nil
+		debug.FreeOSMemory()
+	}
+	c.op.spare = lent
+}
+
+// Modules returns the modules in PTX, as Open does, which Read reads.
+func (c Code) Modules() ([]Member, error) {
+	return catch.Value[*Error](func() []Member {
+		op := newOpener(c.op.Options, c.op.size)
+		p := c.at
+		p.Member = c.Member
+		if data := c.plain(); p.packed {
+			op.open(data, p)
+		} else {
+			op.texts(data, p)
+		}
+		for i := 1; i < len(op.members); i++ {
+			op.members[i].Name = c.op.names.unique(c.Name)
+		}
+		return op.members
+	})
+}
 
 // Object is the device code of one object: a fatbin, or what is in one file or member of an
 // archive and in no fatbin. ld -r puts several fatbins into one file.
@@ -79,18 +136,49 @@ func (o Object) Words() (what, help string) {
 	return held.words()
 }
 
+// modules returns the PTX of the object.
+func (o Object) modules() (list []*Member) {
+	for i := range o.Codes {
+		if c := &o.Codes[i]; c.Form == PTX {
+			list = append(list, &c.Member)
+		}
+	}
+	return list
+}
+
 // Has reports whether the object has code in a form.
 func (o Object) Has(f Form) bool { return len(o.Targets(f)) > 0 }
 
 // Objects lists the device code in a file, in file order, and decompresses none of a fatbin.
 // name is used in messages. Errors are of type *Error.
-func Objects(name string, data []byte, o Options) ([]Object, error) {
-	l := &listing{}
-	return catch.Value[*Error](func() []Object { l.read(name, data, o); return l.objects })
+func Objects(name string, data []byte, o Options) (list []Object, err error) {
+	if err = EachObject(name, data, o, func(o Object) bool { list = append(list, o); return true }); err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
-// listing is the state of Objects and HostObjects.
+// EachObject is Objects, and calls use with one object after the other, until it returns false. Of a damaged
+// file, these are the objects before the damage.
+func EachObject(name string, data []byte, o Options, use func(Object) bool) error {
+	l := &listing{use: use}
+	_, err := catch.Value[*Error](func() any {
+		l.read(name, data, o)
+		l.flush()
+		return nil
+	})
+	if err == error(errEnough) {
+		return nil
+	}
+	return err
+}
+
+// errEnough ends EachObject if use returns false.
+var errEnough = &Error{Text: "no more is wanted"}
+
+// listing is the state of EachObject and HostObjects.
 type listing struct {
+	use     func(Object) bool // or nil, if all objects are wanted at once
 	objects []Object
 	group   int // of the last object
 	ended   bool
@@ -112,11 +200,27 @@ func (l *listing) read(name string, data []byte, o Options) {
 func (l *listing) object(p place) *Object {
 	last := len(l.objects) - 1
 	if last < 0 || l.ended || l.group != p.Group {
+		l.flush()
 		l.objects = append(l.objects, Object{Name: p.object})
 		l.group, l.ended = p.Group, false
-		last++
+		last = len(l.objects) - 1
 	}
 	return &l.objects[last]
+}
+
+// flush passes the object that is complete to use.
+func (l *listing) flush() {
+	if l.use == nil || len(l.objects) == 0 {
+		return
+	}
+	o := l.objects[0]
+	l.objects = nil
+	for _, m := range o.modules() {
+		m.Name = o.Codes[0].op.names.unique(m.Name)
+	}
+	if !l.use(o) {
+		panic(errEnough)
+	}
 }
 
 // offer lists device code, or adds its modules if only PTX is wanted. read returns the
@@ -126,8 +230,11 @@ func (op *opener) offer(form Form, target string, p place, read func() []byte) {
 	case op.list != nil:
 		op.needFew(op.list.codes, p)
 		op.list.codes++
+		op.touched(0)
 		o := op.list.object(p)
-		o.Codes = append(o.Codes, Code{p.Name, form, target, p.Options, sync.OnceValue(read)})
+		c := Code{p.Member, form, &reading{op: op, at: p, read: read}}
+		c.Target = target
+		o.Codes = append(o.Codes, c)
 	case form == PTX:
 		op.texts(read(), p)
 	default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
@@ -30,8 +31,11 @@ type codec struct {
 	name string
 	// unfold returns errTooLong if data expands to more than limit bytes, before it
 	// allocates memory for them.
-	unfold func(data []byte, limit int64) ([]byte, error)
+	unfold func(data []byte, limit int64, memory allocate) ([]byte, error)
 }
+
+// allocate returns memory for a number of bytes.
+type allocate func(int64) []byte
 
 var (
 	gzipCodec = codec{"gzip", gunzip}
@@ -54,26 +58,26 @@ var zstds = sync.Pool{New: func() any {
 	return z
 }}
 
-func gunzip(data []byte, limit int64) ([]byte, error) {
-	return drain(func() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(data)) }, limit)
+func gunzip(data []byte, limit int64, memory allocate) ([]byte, error) {
+	return drain(func() (io.Reader, error) { return gzip.NewReader(bytes.NewReader(data)) }, limit, memory)
 }
 
-func inflate(data []byte, limit int64) ([]byte, error) {
-	return drain(func() (io.Reader, error) { return zlib.NewReader(bytes.NewReader(data)) }, limit)
+func inflate(data []byte, limit int64, memory allocate) ([]byte, error) {
+	return drain(func() (io.Reader, error) { return zlib.NewReader(bytes.NewReader(data)) }, limit, memory)
 }
 
-func unlz4(data []byte, limit int64) ([]byte, error) {
+func unlz4(data []byte, limit int64, memory allocate) ([]byte, error) {
 	z := lz4.NewReader(bytes.NewReader(data))
 	defer z.Reset(nil) // returns its two blocks of up to 4 MB each to their pool
 	return drain(func() (io.Reader, error) {
 		z.Reset(bytes.NewReader(data))
 		return z, nil
-	}, limit)
+	}, limit, memory)
 }
 
 // unzstd decodes into one buffer, which is also the window: a header may ask for a
 // window of 128 MB and more for a few bytes.
-func unzstd(data []byte, limit int64) ([]byte, error) {
+func unzstd(data []byte, limit int64, memory allocate) ([]byte, error) {
 	frames, err := zstdFrames(data)
 	if err != nil {
 		return nil, err
@@ -87,8 +91,10 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 		return nil, errTooLong
 	}
 	z := zstds.Get().(*zstd.Decoder)
-	defer zstds.Put(z)
 	end := int64(min(most, uint64(limit))) // largest size of the buffer
+	if end <= muchMemory {                 // a reader keeps a reference to what it wrote last
+		defer zstds.Put(z)
+	}
 	if end > room.Few {
 		if first, err := z.DecodeAll(zstdFirst(data), make([]byte, 0, zstdBlock+1)); err == nil && len(first) > 0 && onlyNUL(first) {
 			return nil, errNothing
@@ -103,7 +109,7 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	if err := room.For(size); err != nil {
 		return nil, err
 	}
-	plain := make([]byte, 0, size+1)
+	plain := memory(size + 1)[:0]
 	for len(frames) > 0 {
 		// Frames are decoded one at a time: the capacity limit is wrong after the
 		// first.
@@ -217,7 +223,7 @@ const zstdBlock = 128 << 10
 // drain reads a stream to its end. It reads a long one twice and counts its bytes
 // first, so that memory is allocated once and only within the limit. start opens
 // the stream from its beginning.
-func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
+func drain(start func() (io.Reader, error), limit int64, memory allocate) ([]byte, error) {
 	r, err := start()
 	if err != nil {
 		return nil, err
@@ -245,7 +251,7 @@ func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
 	if err := room.For(size); err != nil {
 		return nil, err
 	}
-	plain = make([]byte, size)
+	plain = memory(size)
 	_, err = io.ReadFull(r, plain)
 	return plain, err
 }
@@ -275,7 +281,7 @@ func Start(data []byte) []byte {
 		}
 		r = z
 	case zstdCodec.name:
-		first, _ := unzstd(zstdFirst(data), zstdBlock)
+		first, _ := unzstd(zstdFirst(data), zstdBlock, newMemory)
 		return first
 	case lz4Codec.name:
 		z := lz4.NewReader(r)
@@ -322,6 +328,7 @@ func codecOf(data []byte) (c codec, ok bool) {
 func (op *opener) compressed(data []byte, p place, c codec) {
 	unpack := func() []byte { return op.decompress(data, p, 0, -1, c) }
 	if op.list != nil && bytes.IndexAny(Start(data), "./ \t\r\n") == 0 {
+		p.packed = true
 		op.offer(PTX, p.Target, p, unpack)
 		return
 	}
@@ -336,7 +343,7 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 	if size >= 0 {
 		limit = size
 	}
-	plain, err := c.unfold(data, limit)
+	plain, err := c.unfold(data, limit, op.memory)
 	if errors.Is(err, room.ErrNone) {
 		p.needRoom(at, err)
 	}
@@ -361,12 +368,27 @@ func (op *opener) block(data []byte, p place, at int, size uint64) []byte {
 	p.need(size <= 255*uint64(len(data))+64, at, "%d bytes of LZ4 data cannot be the %d bytes that the header says", len(data), size)
 	op.needLeft(size <= uint64(max(op.left, 0)), p, at)
 	p.needRoom(at, room.For(int64(size)))
-	plain := make([]byte, size)
+	plain := op.memory(int64(size))
 	n, err := lz4.UncompressBlock(data, plain)
 	p.need(err == nil && uint64(n) == size, at, "LZ4 data is damaged: it does not decompress to the %d bytes that the header says", size)
 	op.left -= int64(size)
 	return plain
 }
+
+// memory returns memory that Code.Release has given back, if it is large enough.
+func (op *opener) memory(size int64) []byte {
+	data := op.spare
+	if op.spare = nil; int64(cap(data)) < size {
+		if data = nil; size > muchMemory && op.Touched != nil { // what is no longer used makes room
+			debug.FreeOSMemory()
+		}
+		data = newMemory(size)
+	}
+	op.lent = data
+	return data[:size]
+}
+
+func newMemory(size int64) []byte { return make([]byte, size) }
 
 // needLeft ends the reading unless what was decompressed is within Options.MaxSize.
 func (op *opener) needLeft(ok bool, p place, at int) {

@@ -17,6 +17,7 @@ import (
 
 	"ptxlink/internal/catch"
 	"ptxlink/internal/infile"
+	"ptxlink/internal/lazy"
 )
 
 // Member is one PTX text inside a file.
@@ -48,6 +49,8 @@ type Options struct {
 	// Open reads a file that a thin archive names if it has at most limit bytes;
 	// its path is joined to that of the archive. nil reads regular files.
 	Open func(path string, limit int64) ([]byte, error)
+	// Touched is called with the number of bytes that were read, or 0 for a header. nil is not called.
+	Touched func(bytes int)
 }
 
 // Error describes why a file cannot be opened. Offset is the offset in Name, which
@@ -101,6 +104,13 @@ func Open(name string, data []byte, o Options) ([]Member, error) {
 	})
 }
 
+// touched reports that a number of bytes were read, or a header.
+func (op *opener) touched(bytes int) {
+	if op.Touched != nil {
+		op.Touched(bytes)
+	}
+}
+
 // opener is the state of one call of Open.
 type opener struct {
 	Options
@@ -113,6 +123,9 @@ type opener struct {
 	bare    bool     // held describes the file itself
 	thin    []string // paths of the thin archives being read, to find cycles
 	taken   map[thinFile]bool
+	names   names
+
+	lent, spare []byte // see Code.Release
 
 	list *listing // set where device code is listed and PTX is not unwrapped
 }
@@ -133,8 +146,10 @@ type place struct {
 	path    string // of the file being read, for thin archives
 	object  string // name of the file or the member of an archive
 	depth   int
-	inside  bool // in a container that also holds other things than PTX
-	section bool // of an ELF or COFF file; all of it may be one fatbin
+	inside  bool                  // in a container that also holds other things than PTX
+	section bool                  // of an ELF or COFF file; all of it may be one fatbin
+	packed  bool                  // a compressed file, which begins as PTX may
+	hosts   map[string]hostRecord // of the members of a package, by digest
 }
 
 // in returns the place of something inside p.
@@ -268,6 +283,7 @@ func (op *opener) texts(data []byte, p place) {
 // add adds a module.
 func (op *opener) add(m Member, p place) {
 	op.needFew(len(op.members), p)
+	p.describe(&m)
 	op.members = append(op.members, m)
 }
 
@@ -309,22 +325,25 @@ func looksLikePTX(text []byte) bool {
 // unique makes the names of members unique: an archive may hold two members of one
 // name, and a section several fatbins.
 func (op *opener) unique() {
-	taken := make(map[string]bool, len(op.members))
-	for i := range op.members {
-		taken[op.members[i].Name] = true
+	if len(op.members) == 1 { // without the memory of the map
+		return
 	}
-	seen := make(map[string]int, len(op.members))
 	for i := range op.members {
-		m := &op.members[i]
-		first := m.Name
-		for seen[first]++; seen[first] > 1; seen[first]++ {
-			if name := fmt.Sprintf("%s#%d", first, seen[first]); !taken[name] {
-				m.Name = name
-				taken[name] = true
-				break
-			}
-		}
+		op.members[i].Name = op.names.unique(op.members[i].Name)
 	}
+}
+
+// names counts the uses of each name.
+type names map[string]int
+
+// unique returns a name that is not in use: the second of one name ends in #2.
+func (n *names) unique(name string) string {
+	for first := name; (*n)[name] > 0; {
+		(*n)[first]++
+		name = fmt.Sprintf("%s#%d", first, (*n)[first])
+	}
+	lazy.Put((*map[string]int)(n), name, 1)
+	return name
 }
 
 // span returns data[from:from+size] if that lies within data.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // holdsBytes reports whether a section of this type takes up room in the file. In a
@@ -90,16 +92,85 @@ func Localise(cubin []byte, names []string) {
 	}
 }
 
-// OpenCubin opens a cubin with debug/elf, which does not accept the versions and ABIs of
-// CUDA in the header.
-func OpenCubin(cubin []byte) (*elf.File, error) {
+// cubinFile is a cubin with its sections and symbols. debug/elf copies both, and does not accept the versions
+// and ABIs of CUDA in the header.
+type cubinFile struct {
+	*elfFile
+	list    []elfSection // their names are not cut
+	table   *elfSection  // of symbols, or nil
+	symbols []elfSymbol  // without the first, which is empty
+}
+
+type elfSymbol struct {
+	name        string
+	info, other byte
+	section     elf.SectionIndex
+	value, size uint64
+}
+
+// openCubin reads the sections of a cubin that is complete, and its symbols. The names share memory with each
+// other, and not with the cubin, which may be part of a mapped file.
+func openCubin(cubin []byte) (*cubinFile, error) {
 	if err := CheckCubin(cubin); err != nil {
 		return nil, err
 	}
-	cubin = bytes.Clone(cubin)
-	cubin[elf.EI_VERSION], cubin[elf.EI_OSABI], cubin[elf.EI_ABIVERSION] = 1, 0, 0
-	copy(cubin[20:24], []byte{1, 0, 0, 0})
-	return elf.NewFile(bytes.NewReader(cubin))
+	file, _ := tryELF(cubin)
+	f := &cubinFile{elfFile: file}
+	names := string(f.names)
+	f.list = make([]elfSection, 0, f.count)
+	for i := range f.count {
+		s := f.section(i)
+		s.name = stringAt(names, f.order.Uint32(f.data[f.sections+i*f.stride:]))
+		f.list = append(f.list, s)
+	}
+	return f, f.readSymbols()
+}
+
+func (f *cubinFile) readSymbols() error {
+	f.table = f.find(func(s elfSection) bool { return s.kind == elf.SHT_SYMTAB })
+	if f.table == nil {
+		return nil
+	}
+	size := elf.Sym32Size
+	if f.wide {
+		size = elf.Sym64Size
+	}
+	data := f.contents(*f.table)
+	if len(data)%size != 0 || f.table.flags&elf.SHF_COMPRESSED != 0 || uint64(f.table.link) >= f.count {
+		return errors.New("its table of symbols is damaged")
+	}
+	names := string(f.contents(f.list[f.table.link]))
+	f.symbols = make([]elfSymbol, 0, len(data)/size)
+	for at := size; at < len(data); at += size {
+		b := data[at:]
+		s := elfSymbol{name: stringAt(names, f.order.Uint32(b))}
+		if f.wide {
+			s.info, s.other, s.section, s.value, s.size = b[4], b[5], elf.SectionIndex(f.order.Uint16(b[6:])), f.order.Uint64(b[8:]), f.order.Uint64(b[16:])
+		} else {
+			s.value, s.size, s.info, s.other, s.section = uint64(f.order.Uint32(b[4:])), uint64(f.order.Uint32(b[8:])), b[12], b[13], elf.SectionIndex(f.order.Uint16(b[14:]))
+		}
+		f.symbols = append(f.symbols, s)
+	}
+	return nil
+}
+
+// find returns the first wanted section, or nil.
+func (f *cubinFile) find(wanted func(elfSection) bool) *elfSection {
+	if i := slices.IndexFunc(f.list, wanted); i >= 0 {
+		return &f.list[i]
+	}
+	return nil
+}
+
+// named returns the first section with a name, or nil.
+func (f *cubinFile) named(name string) *elfSection {
+	return f.find(func(s elfSection) bool { return s.name == name })
+}
+
+// stringAt is cString of a table whose memory the result may share.
+func stringAt(table string, at uint32) string {
+	text, _, _ := strings.Cut(table[min(int(at), len(table)):], "\x00")
+	return text
 }
 
 // Cubin is a cubin in a file: device code that nvlink links.

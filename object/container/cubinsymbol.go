@@ -3,7 +3,6 @@ package container
 import (
 	"cmp"
 	"debug/elf"
-	"errors"
 	"iter"
 	"math"
 	"slices"
@@ -91,24 +90,18 @@ const (
 // AllSymbols returns the symbols of the cubin, local ones too, in the order of its table. The
 // copies of functions in the code of a kernel, which ptxas names $KERNEL$FUNCTION, are left out.
 func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
-	f, err := OpenCubin(c.Data)
+	f, err := openCubin(c.Data)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return nil, err
-	}
-	r := symbolReader{
-		File: f, sizes: map[string]int64{}, prototypes: prototypesOf(f), params: paramsOf(f, c.Data), needs: needsOf(f, c.Data), refs: refsIn(f, c.Data, symbols),
-	}
+	r := symbolReader{cubinFile: f, sizes: map[string]int64{}, prototypes: f.prototypes(), params: f.params(), needs: f.needs(), refs: f.references()}
 	r.bound = r.refs.bound()
-	for _, s := range f.Sections {
-		r.sizes[s.Name] = int64(s.Size)
+	for _, s := range f.list {
+		r.sizes[s.name] = int64(s.size)
 	}
-	for i, s := range symbols {
-		if c, ok := r.symbol(uint32(i+1), s); ok { // Symbols leaves out the first
+	list = make([]CubinSymbol, 0, len(f.symbols))
+	for i, s := range f.symbols {
+		if c, ok := r.symbol(uint32(i+1), s); ok { // symbols leaves out the first
 			list = append(list, c)
 		}
 	}
@@ -117,7 +110,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 
 // symbolReader reads the symbols of one cubin.
 type symbolReader struct {
-	*elf.File
+	*cubinFile
 	sizes      map[string]int64 // of sections
 	prototypes map[uint32]string
 	params     map[uint32][]CubinParam // by section
@@ -127,41 +120,41 @@ type symbolReader struct {
 }
 
 // symbol returns the symbol with an index; ok is false if it is none of the program.
-func (r *symbolReader) symbol(index uint32, s elf.Symbol) (c CubinSymbol, ok bool) {
-	bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
+func (r *symbolReader) symbol(index uint32, s elfSymbol) (c CubinSymbol, ok bool) {
+	bind, kind := elf.ST_BIND(s.info), elf.ST_TYPE(s.info)
 	reference := kind >= sttTexture && kind < sttObject
-	if s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
+	if s.name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
 		return c, false
 	}
-	c = CubinSymbol{Name: s.Name, Local: bind == elf.STB_LOCAL, Function: kind == elf.STT_FUNC, Common: s.Section == elf.SHN_COMMON, Size: int64(s.Size)}
+	c = CubinSymbol{Name: s.name, Local: bind == elf.STB_LOCAL, Function: kind == elf.STT_FUNC, Common: s.section == elf.SHN_COMMON, Size: int64(s.size)}
 	// Texture, sampler and surface references are undefined where they are defined, too.
-	c.Defined, c.Weak = s.Section != elf.SHN_UNDEF || reference, bind == elf.STB_WEAK || reference || c.Common
-	var section elf.SectionHeader
-	if i := int(s.Section); i < len(r.Sections) {
-		section = r.Sections[i].SectionHeader
+	c.Defined, c.Weak = s.section != elf.SHN_UNDEF || reference, bind == elf.STB_WEAK || reference || c.Common
+	var section elfSection
+	if i := int(s.section); i < len(r.list) {
+		section = r.list[i]
 	}
-	space := spaceOf(section.Name)
-	if c.Function && s.Value != 0 || c.Local && (!c.Defined || !c.Function && space == "") {
+	space := spaceOf(section.name)
+	if c.Function && s.value != 0 || c.Local && (!c.Defined || !c.Function && space == "") {
 		return c, false // a copy in a kernel, or a name of ptxas's own
 	}
-	c.Bound, c.Prototype = r.bound[s.Name], r.prototypes[index]
-	c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
+	c.Bound, c.Prototype = r.bound[s.name], r.prototypes[index]
+	c.Dynamic = !c.Defined && s.size == 0 && s.other&spaces == shared
 	switch {
 	case c.Function:
-		if c.Entry = s.Other&kernel != 0; c.Entry {
-			c.Shared, c.Constant = r.sizes[".nv.shared."+s.Name], r.sizes[".nv.constant0."+s.Name]
+		if c.Entry = s.other&kernel != 0; c.Entry {
+			c.Shared, c.Constant = r.sizes[".nv.shared."+s.name], r.sizes[".nv.constant0."+s.name]
 		}
 		if c.Defined {
-			r.function(&c, index, uint32(s.Section), section.Info)
+			r.function(&c, index, uint32(s.section), section.info)
 		}
 	case c.Common || reference:
 		c.Space = "global"
 	case c.Defined:
 		c.Space = space
 	default:
-		c.Space = map[byte]string{0x20: "global", shared: "shared", 0x80: "const"}[s.Other&spaces]
+		c.Space = map[byte]string{0x20: "global", shared: "shared", 0x80: "const"}[s.other&spaces]
 	}
-	c.Initial = !c.Function && section.Name == ".nv.global.init"
+	c.Initial = !c.Function && section.name == ".nv.global.init"
 	return c, true
 }
 
@@ -203,24 +196,30 @@ func (r references) bound() map[string]bool {
 	return bound
 }
 
-// refsIn reads the relocations of a cubin.
-func refsIn(f *elf.File, cubin []byte, symbols []elf.Symbol) references {
+// references reads the relocations.
+func (f *cubinFile) references() references {
 	refs := references{map[string][]string{}, map[string]bool{}}
 	functions := map[string]bool{} // that are no kernels
-	for _, s := range symbols {
-		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Other&kernel == 0 {
-			functions[s.Name] = true
-			refs.local[s.Name] = refs.local[s.Name] || elf.ST_BIND(s.Info) == elf.STB_LOCAL
+	for _, s := range f.symbols {
+		if elf.ST_TYPE(s.info) == elf.STT_FUNC && s.other&kernel == 0 {
+			functions[s.name] = true
+			refs.local[s.name] = refs.local[s.name] || elf.ST_BIND(s.info) == elf.STB_LOCAL
 		}
 	}
-	for _, s := range relocsOf(f, cubin) {
+	for _, s := range f.relocs() {
 		_, from, inText := strings.Cut(s.name, ".text.")
 		if !inText || !functions[from] {
 			from = ""
 		}
+		used := map[int]bool{} // a large cubin has millions of relocations, which refer to few symbols
 		for r := range s.all() {
-			if 0 <= r.symbol && r.symbol < len(symbols) && symbols[r.symbol].Name != from {
-				refs.names[from] = append(refs.names[from], symbols[r.symbol].Name)
+			if 0 <= r.symbol && r.symbol < len(f.symbols) {
+				used[r.symbol] = true
+			}
+		}
+		for at := range used {
+			if name := f.symbols[at].name; name != from {
+				refs.names[from] = append(refs.names[from], name)
 			}
 		}
 	}
@@ -239,7 +238,7 @@ type relocs struct {
 	data    []byte
 }
 
-// reloc is a place in a section, and the number of the symbol in elf.File.Symbols that it refers to.
+// reloc is a place in a section, and the number of the symbol in cubinFile.symbols that it refers to.
 type reloc struct {
 	offset uint64
 	symbol int
@@ -248,28 +247,27 @@ type reloc struct {
 func (s relocs) all() iter.Seq[reloc] {
 	return func(yield func(reloc) bool) {
 		for data := s.data; len(data) >= s.size; data = data[s.size:] {
-			if !yield(reloc{le.Uint64(data), int(le.Uint32(data[12:])) - 1}) { // Symbols leaves out the first
+			if !yield(reloc{le.Uint64(data), int(le.Uint32(data[12:])) - 1}) { // symbols leaves out the first
 				return
 			}
 		}
 	}
 }
 
-// relocsOf returns the relocations of a cubin, except those of debug information.
-func relocsOf(f *elf.File, cubin []byte) (list []relocs) {
-	for _, s := range f.Sections {
+// relocs returns the relocations, except those of debug information.
+func (f *cubinFile) relocs() (list []relocs) {
+	for _, s := range f.list {
 		size := 16
-		if s.Type == elf.SHT_RELA {
+		if s.kind == elf.SHT_RELA {
 			size = 24
-		} else if s.Type != elf.SHT_REL {
+		} else if s.kind != elf.SHT_REL {
 			continue
 		}
-		name := strings.TrimPrefix(strings.TrimPrefix(s.Name, ".rela"), ".rel")
+		name := strings.TrimPrefix(strings.TrimPrefix(s.name, ".rela"), ".rel")
 		if strings.HasPrefix(name, ".debug") || strings.HasPrefix(name, ".nv_debug") {
 			continue
 		}
-		data, _ := span(cubin, s.Offset, s.FileSize)
-		list = append(list, relocs{name, elf.SectionIndex(s.Info), size, data})
+		list = append(list, relocs{name, elf.SectionIndex(s.info), size, f.contents(s)})
 	}
 	return list
 }
@@ -291,32 +289,31 @@ func spaceOf(section string) string {
 // Memory returns the bytes of each state space that the sections of the cubin take on the GPU:
 // .shared per block of threads. nvlink keeps no symbols of .shared.
 func (c Cubin) Memory() map[string]int64 {
-	f, err := OpenCubin(c.Data)
+	f, err := openCubin(c.Data)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
 	sizes := map[string]int64{}
-	for _, s := range f.Sections {
-		if space := spaceOf(s.Name); space != "" {
-			sizes[space] += int64(min(s.Size, 1<<40))
+	for _, s := range f.list {
+		if space := spaceOf(s.name); space != "" {
+			sizes[space] += int64(min(s.size, 1<<40))
 		}
 	}
 	return sizes
 }
 
-// paramsOf returns the parameters of the kernels, by the index of the section of their code.
-func paramsOf(f *elf.File, cubin []byte) map[uint32][]CubinParam {
+// params returns the parameters of the kernels, by the index of the section of their code.
+func (f *cubinFile) params() map[uint32][]CubinParam {
 	found, total := map[uint32][]CubinParam{}, uint64(0)
-	for _, s := range f.Sections {
-		if s.Type != shtInfo || s.Info == 0 {
+	for _, s := range f.list {
+		if s.kind != shtInfo || s.info == 0 {
 			continue
 		}
-		data, ok := span(cubin, s.Offset, s.FileSize)
-		if total += uint64(len(data)); !ok || total > uint64(len(cubin)) {
+		data := f.contents(s)
+		if total += uint64(len(data)); total > uint64(len(f.data)) {
 			return nil // sections that overlap would make much of little
 		}
-		found[s.Info] = parseParams(data)
+		found[s.info] = parseParams(data)
 	}
 	return found
 }
@@ -327,15 +324,14 @@ type functionNeeds struct {
 	stack            int64
 }
 
-// needsOf returns what functions need, by the index of their symbols.
-func needsOf(f *elf.File, cubin []byte) map[uint32]functionNeeds {
-	section := f.Section(".nv.info")
+// needs returns what functions need, by the index of their symbols.
+func (f *cubinFile) needs() map[uint32]functionNeeds {
+	section := f.named(".nv.info")
 	if section == nil {
 		return nil
 	}
-	data, _ := span(cubin, section.Offset, section.FileSize)
 	found := map[uint32]functionNeeds{}
-	for attribute, value := range attributes(data) {
+	for attribute, value := range attributes(f.contents(*section)) {
 		if len(value) < 8 {
 			continue
 		}
@@ -410,17 +406,13 @@ func parseParams(data []byte) []CubinParam {
 	return list
 }
 
-// prototypesOf returns the prototypes of functions, by the index of their symbols.
-func prototypesOf(f *elf.File) map[uint32]string {
-	section := f.Section(".nv.prototype")
-	if section == nil || int(section.Link) >= len(f.Sections) || int(f.Sections[section.Link].Link) >= len(f.Sections) {
+// prototypes returns the prototypes of functions, by the index of their symbols.
+func (f *cubinFile) prototypes() map[uint32]string {
+	section := f.named(".nv.prototype")
+	if section == nil || int(section.link) >= len(f.list) || int(f.list[section.link].link) >= len(f.list) {
 		return nil
 	}
-	pairs, err := section.Data()
-	names, namesErr := f.Sections[f.Sections[section.Link].Link].Data()
-	if err != nil || namesErr != nil {
-		return nil
-	}
+	pairs, names := f.contents(*section), f.contents(f.list[f.list[section.link].link])
 	found := make(map[uint32]string, len(pairs)/8)
 	for ; len(pairs) >= 8; pairs = pairs[8:] {
 		if text := cString(names, uint64(le.Uint32(pairs[4:])), math.MaxUint64); strings.HasPrefix(text, "#") {

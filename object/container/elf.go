@@ -149,11 +149,11 @@ type elfFile struct {
 }
 
 type elfSection struct {
-	name      string // cut to the length of known names
-	kind      elf.SectionType
-	flags     elf.SectionFlag
-	link      uint32
-	off, size uint64
+	name       string // cut to the length of known names
+	kind       elf.SectionType
+	flags      elf.SectionFlag
+	link, info uint32
+	off, size  uint64
 }
 
 // readELF reads the header and checks that the section headers exist.
@@ -224,10 +224,10 @@ func (f *elfFile) section(i uint64) elfSection {
 	word := func(at int) uint64 { return uint64(f.order.Uint32(b[at:])) }
 	s := elfSection{kind: elf.SectionType(word(4))}
 	if f.wide {
-		s.flags, s.link = elf.SectionFlag(f.order.Uint64(b[8:])), uint32(word(0x28))
+		s.flags, s.link, s.info = elf.SectionFlag(f.order.Uint64(b[8:])), uint32(word(0x28)), uint32(word(0x2c))
 		s.off, s.size = f.order.Uint64(b[0x18:]), f.order.Uint64(b[0x20:])
 	} else {
-		s.flags, s.link = elf.SectionFlag(word(8)), uint32(word(0x18))
+		s.flags, s.link, s.info = elf.SectionFlag(word(8)), uint32(word(0x18)), uint32(word(0x1c))
 		s.off, s.size = word(0x10), word(0x14)
 	}
 	s.name = cString(f.names, word(0), longestSection)

@@ -128,12 +128,17 @@ func (op *opener) fatbin(data []byte, start int, p place) int {
 		op.fatbinEntry(e, extended, text, p, where)
 		at += e.Padded
 	}
-	// A single PTX in a section takes the name of the section.
-	if made := op.members[first:]; len(made) > 1 || !p.section {
-		for i := range made {
-			if made[i].Target != "" {
-				made[i].Name += ":" + made[i].Target
-			}
+	var made []*Member
+	for i := range op.members[first:] {
+		made = append(made, &op.members[first+i])
+	}
+	if l := op.list; l != nil && l.group == p.Group && len(l.objects) > 0 {
+		made = l.objects[len(l.objects)-1].modules()
+	}
+	for _, m := range made {
+		// A single PTX in a section takes the name of the section.
+		if m.Target != "" && (len(made) > 1 || !p.section) {
+			m.Name += ":" + m.Target
 		}
 	}
 	return int(header + size)

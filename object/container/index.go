@@ -286,29 +286,30 @@ func (x *Index) memberName(name string, line int) string {
 	return full
 }
 
-// describe sets the hosts of the members of an archive, which start at first, from
-// its metadata. It matches them by digest, as the archive may have changed since.
-func (op *opener) describe(meta []byte, first int) {
-	// Only these fields are read: decoded lists of names take more memory than
-	// their text.
-	type record struct {
-		SHA256, OS, Arch, Model string
-	}
-	hosts := map[string]record{} // by digest
+// hostRecord holds the fields of a Record that hostsIn needs: decoded lists of names take more
+// memory than their text.
+type hostRecord struct{ SHA256, OS, Arch, Model string }
+
+// hostsIn returns what the metadata of a package records of the hosts of its members, by digest.
+func hostsIn(meta []byte) map[string]hostRecord {
+	hosts := map[string]hostRecord{}
 	for line := range bytes.Lines(meta) {
-		var r record
+		var r hostRecord
 		if json.Unmarshal(line, &r) == nil && (r.OS != "" || r.Arch != "" || r.Model != "") {
 			hosts[r.SHA256] = r
 		}
 	}
-	if len(hosts) == 0 {
+	return hosts
+}
+
+// describe sets the host of a member of a package. It finds the record by digest, as the archive may have
+// changed since.
+func (p place) describe(m *Member) {
+	if len(p.hosts) == 0 {
 		return
 	}
-	for i := first; i < len(op.members); i++ {
-		m := &op.members[i]
-		digest := sha256.Sum256(m.Text)
-		if r, ok := hosts[hex.EncodeToString(digest[:])]; ok {
-			m.OS, m.Arch, m.Model = r.OS, r.Arch, r.Model
-		}
+	digest := sha256.Sum256(m.Text)
+	if r, ok := p.hosts[hex.EncodeToString(digest[:])]; ok {
+		m.OS, m.Arch, m.Model = r.OS, r.Arch, r.Model
 	}
 }

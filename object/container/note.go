@@ -56,17 +56,16 @@ func AddNote(cubin []byte, text string) []byte {
 // Makers returns what made a cubin, by its notes: the linker first, then the tools of NVIDIA, each with its options. CUDA before
 // 12.8 writes no notes.
 func (c Cubin) Makers() (list []string) {
-	f, err := OpenCubin(c.Data)
+	f, err := openCubin(c.Data)
 	if err != nil {
 		return nil
 	}
 	for _, name := range []string{noteSection, ".note.nv.tkinfo"} {
-		s := f.Section(name)
+		s := f.named(name)
 		if s == nil {
 			continue
 		}
-		data, err := s.Data()
-		for err == nil && len(data) >= 12 {
+		for data := f.contents(*s); len(data) >= 12; {
 			owner, size := int64(le.Uint32(data)), int64(le.Uint32(data[4:]))
 			from := 12 + (owner+3)&^3
 			if from+size > int64(len(data)) {
