@@ -18,10 +18,7 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-func TestMain(m *testing.M) {
-	oracles.HideToolkit()
-	m.Run()
-}
+func TestMain(m *testing.M) { oracles.Main(m) }
 
 // TestCommands runs the code blocks of each page in a copy of what a release contains, in order,
 // each from its root. A block of sh must succeed. A block of console holds commands
@@ -442,7 +439,7 @@ func environment(t *testing.T, bin string, blocks []block) []string {
 		env = append(env, "GCC_FLAGS=-B"+strings.Join(dirs, "")+"/ -B"+gcc+"/root/usr/bin/")
 		path += ":" + gcc + "/root/usr/bin"
 	}
-	path += ":/usr/local/bin:/usr/bin:/bin"
+	path += ":" + oracles.Machine
 	return append(env, "OTHERS="+path, "PATH="+cuda+":"+path)
 }
 

@@ -20,7 +20,7 @@ func TestClang(t *testing.T) {
 	dir := t.TempDir()
 	run := func(path string, args ...string) (string, error) {
 		cmd := exec.Command(path, args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+":/usr/bin:/bin", "NO_COLOR=1")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+":"+oracles.Machine, "NO_COLOR=1")
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -14,12 +14,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"ptxlink/internal/oracles"
+	"ptxlink/internal/system"
 )
 
 var update = flag.Bool("update", false, "rewrite the want files of testdata/script with what ptxlink does now; read the diff")
 
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"ptxlink": func() {
+	testscript.Main(oracles.Hidden{M: m}, map[string]func(){"ptxlink": func() {
+		system.HideDirs()                          // ptxlink is this program too
 		if os.Getenv("PTXLINK_TEST_STACK") != "" { // see TestDeep
 			debug.SetMaxStack(32 << 20)
 		}
@@ -28,15 +30,6 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}})
-}
-
-// tests hides the toolkit from the tests only: ptxlink, which is this program too, runs
-// with the environment that a script sets.
-type tests struct{ *testing.M }
-
-func (t tests) Run() int {
-	oracles.HideToolkit()
-	return t.M.Run()
 }
 
 // TestScripts runs testdata/script. Beside what testscript knows, a script has

@@ -8,6 +8,8 @@ import (
 	"ptxlink/internal/oracles"
 )
 
+func TestMain(m *testing.M) { oracles.Main(m) }
+
 // TestSets compares a few sets; make differential continues with others.
 func TestSets(t *testing.T) {
 	for _, tool := range []string{"ptxas", "nvlink", "cuobjdump", "ptxas-new", "nvlink-new", "cuobjdump-new"} {

@@ -1,5 +1,6 @@
 // Gotest runs go test with the given arguments. It prints the results, as go test does, and
-// then the skipped tests by reason. With PTXLINK_REQUIRE_ORACLES=1 a skipped test is a failure.
+// then the skipped tests by reason. With PTXLINK_REQUIRE_ORACLES=1 a skipped test is a failure. It is one too if a
+// test runs a tool of the machine: programs that fail stand in for them ([oracles.Decoys]).
 package main
 
 import (
@@ -22,9 +23,15 @@ import (
 type event struct{ Action, Package, Test, Output string }
 
 func main() {
-	skipped, err := run(os.Args[1:])
+	skipped, ran, err := run(os.Args[1:])
+	if ran != "" {
+		fmt.Fprint(os.Stderr, "gotest: tests ran tools of the machine, for which these stood in; oracles.Main hides them:\n", ran)
+	}
 	if _, failed := errors.AsType[*exec.ExitError](err); failed {
 		os.Exit(1) // go test printed why
+	}
+	if err == nil && ran != "" {
+		os.Exit(1)
 	}
 	if err == nil && skipped && os.Getenv(oracles.RequireVar) == "1" {
 		err = errors.New("tests were skipped, and " + oracles.RequireVar + " is 1")
@@ -35,18 +42,25 @@ func main() {
 	}
 }
 
-func run(args []string) (skipped bool, err error) {
+func run(args []string) (skipped bool, ran string, err error) {
+	decoys, err := oracles.LayDecoys()
+	if err != nil {
+		return false, "", err
+	}
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
+	cmd.Env = append(os.Environ(), decoys.Env()...)
 	events, err := cmd.StdoutPipe()
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
 	if err := cmd.Start(); err != nil {
-		return false, err
+		return false, "", err
 	}
 	skipped, err = report(os.Stdout, events)
-	return skipped, cmp.Or(cmd.Wait(), err)
+	err = cmp.Or(cmd.Wait(), err)
+	ran, unread := decoys.Ran()
+	return skipped, ran, cmp.Or(err, unread)
 }
 
 // report prints the results of packages and the output of failed tests, and at the end the

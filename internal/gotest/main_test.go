@@ -3,7 +3,11 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"ptxlink/internal/oracles"
 )
+
+func TestMain(m *testing.M) { oracles.Main(m) }
 
 func TestReport(t *testing.T) {
 	const events = `{"Action":"output","Package":"ptxlink/a","Test":"TestPasses","Output":"=== RUN   TestPasses\n"}

@@ -152,21 +152,3 @@ func Long(t testing.TB) {
 		t.Skip("long; make test-all runs it")
 	}
 }
-
-// toolkitVars are variables that name a toolkit or change what its tools do, and those of
-// the make that runs the tests.
-var toolkitVars = []string{
-	"CUDA_HOME", "CUDA_PATH", "PTXAS", "NVLINK", "FATBINARY", "PTXLINK_CACHE", "VIRTUAL_ENV", "CONDA_PREFIX",
-	"CUDACXX", "CUDAARCHS", "CUDAFLAGS", "CUDAHOSTCXX", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN",
-	"MAKEFLAGS", "MAKELEVEL",
-}
-
-// HideToolkit hides the CUDA toolkit of the user from the tests of a package, which
-// otherwise depend on its version: the fetched tools become the first on PATH. TestMain
-// calls it in each package whose tests run programs that look for others.
-func HideToolkit() {
-	for _, name := range toolkitVars {
-		os.Unsetenv(name)
-	}
-	os.Setenv("PATH", filepath.Join(Dir(), "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
-}

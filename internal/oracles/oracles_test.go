@@ -44,29 +44,6 @@ func TestFindPrefersTheOraclesToPATH(t *testing.T) {
 	}
 }
 
-func TestHideToolkit(t *testing.T) {
-	dir, toolkit := t.TempDir(), t.TempDir()
-	put(t, filepath.Join(dir, "bin", "ptxas"))
-	put(t, filepath.Join(toolkit, "bin", "ptxas"))
-	put(t, filepath.Join(toolkit, "bin", "make"))
-	t.Setenv("PTXLINK_ORACLES", dir)
-	t.Setenv("PATH", filepath.Join(toolkit, "bin"))
-	for _, name := range toolkitVars {
-		t.Setenv(name, toolkit)
-	}
-	HideToolkit()
-	for tool, want := range map[string]string{"ptxas": dir, "make": toolkit} {
-		if got, err := exec.LookPath(tool); got != filepath.Join(want, "bin", tool) {
-			t.Errorf("%s is %s (%v)", tool, got, err)
-		}
-	}
-	for _, name := range []string{"CUDA_HOME", "CUDA_PATH", "PTXAS", "NVLINK", "MAKEFLAGS"} {
-		if value := os.Getenv(name); value != "" {
-			t.Errorf("%s is %s", name, value)
-		}
-	}
-}
-
 // tb records how a test ended instead of ending it.
 type tb struct {
 	testing.TB

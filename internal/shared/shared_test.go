@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ptxlink/internal/oracles"
 )
 
 func TestMain(m *testing.M) {
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) {
 		cacheProgram(dir, os.Args[1])
 		return
 	}
-	os.Exit(m.Run())
+	oracles.Main(m)
 }
 
 var key = strings.Repeat("1f", 32)

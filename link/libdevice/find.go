@@ -14,6 +14,7 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
@@ -108,7 +109,7 @@ func below(pattern string) string {
 
 // installed lists the directories of step 4. It is a variable for the test.
 var installed = func() []string {
-	list := ptxas.Toolkits()
+	list := system.Dirs(ptxas.Toolkits()...)
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
 			list = append(list, root)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
+	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
@@ -71,7 +72,9 @@ func atLeast(release int) string {
 }
 
 // installed lists patterns of directories of LLVM. It is a variable for the test.
-var installed = []string{"/usr/lib/llvm-*/bin", "/usr/local/opt/llvm*/bin", "/opt/homebrew/opt/llvm*/bin"}
+var installed = func() []string {
+	return system.Dirs("/usr/lib/llvm-*/bin", "/usr/local/opt/llvm*/bin", "/opt/homebrew/opt/llvm*/bin")
+}
 
 // candidates lists the programs of steps 3 to 5.
 func candidates(beside []string) (list []string) {
@@ -81,7 +84,7 @@ func candidates(beside []string) (list []string) {
 			list = append(list, filepath.Join(dir, name+tool.Exe))
 		}
 		list = append(list, newest(dirs, name+"-[1-9]*")...)
-		for _, pattern := range installed {
+		for _, pattern := range installed() {
 			for _, dir := range ptxas.Newest(pattern) {
 				list = append(list, filepath.Join(dir, name+tool.Exe))
 			}

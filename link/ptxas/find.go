@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 )
@@ -107,7 +108,7 @@ const NotForPTX = "; writing PTX needs none"
 var program = "ptxas" + tool.Exe
 
 // toolkits is Toolkits, except in tests.
-var toolkits = Toolkits
+var toolkits = func() []string { return system.Dirs(Toolkits()...) }
 
 // Toolkits lists patterns of the directories that CUDA is usually installed in.
 func Toolkits() []string {
@@ -132,13 +133,13 @@ var sitePackages = SitePackages
 // of the active environments, of the user, and of the system.
 func SitePackages() []string { return sitePackagesOf(runtime.GOOS) }
 
-func sitePackagesOf(system string) (list []string) {
+func sitePackagesOf(goos string) (list []string) {
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
 			list = append(list, filepath.Join(root, WheelDir))
 		}
 	}
-	if system == "windows" {
+	if goos == "windows" {
 		for _, dir := range [][2]string{
 			{"APPDATA", "Python/Python3*/site-packages"},               // pip install --user
 			{"LOCALAPPDATA", "Python/pythoncore-3*/Lib/site-packages"}, // the install manager, since Python 3.14
@@ -158,7 +159,7 @@ func sitePackagesOf(system string) (list []string) {
 	if user != "" {
 		list = append(list, filepath.Join(user, WheelDir))
 	}
-	return append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
+	return append(list, system.Dirs("/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")...)
 }
 
 // never passes over a program.

@@ -6,7 +6,4 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-func TestMain(m *testing.M) {
-	oracles.HideToolkit()
-	m.Run()
-}
+func TestMain(m *testing.M) { oracles.Main(m) }

@@ -1,0 +1,9 @@
+package main
+
+import (
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+func TestMain(m *testing.M) { oracles.Main(m) }

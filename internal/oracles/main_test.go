@@ -1,0 +1,5 @@
+package oracles
+
+import "testing"
+
+func TestMain(m *testing.M) { Main(m) }

@@ -1,0 +1,9 @@
+package outfile
+
+import (
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+func TestMain(m *testing.M) { oracles.Main(m) }
