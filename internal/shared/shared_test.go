@@ -30,7 +30,7 @@ var key = strings.Repeat("1f", 32)
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PTXLINK_CACHE_PROGRAM", dir)
-	s, err := Open("prog:" + os.Args[0] + " keep")
+	s, err := open("prog:"+os.Args[0]+" keep", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,11 @@ func TestProgram(t *testing.T) {
 		t.Error(err)
 	}
 	for kind, want := range map[string]string{"flood": "more than it was asked for", "chatter": "more than it was asked for", "die": "ended", "silent": "says nothing", "refuse": "no room"} {
-		s, err := open("prog:"+os.Args[0]+" "+kind, 200*time.Millisecond)
+		patience := time.Hour
+		if kind == "silent" {
+			patience = 200 * time.Millisecond
+		}
+		s, err := open("prog:"+os.Args[0]+" "+kind, patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +86,7 @@ func TestProgram(t *testing.T) {
 
 // cacheProgram is a program of TestProgram.
 func cacheProgram(dir, kind string) {
-	if kind == "silent" {
+	for kind == "silent" {
 		time.Sleep(time.Minute)
 	}
 	out := json.NewEncoder(os.Stdout)

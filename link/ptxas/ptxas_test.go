@@ -272,10 +272,9 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	var log diag.Log
-	start := time.Now()
-	_, err := assemble(ctx, Options{Path: fake(t, "exec sleep 20"), Arch: "sm_80"}, inA(merged), &log)
-	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
-		t.Errorf("%v after %v", err, time.Since(start))
+	_, err := assemble(ctx, Options{Path: fake(t, "exec tail -f /dev/null"), Arch: "sm_80"}, inA(merged), &log)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
 	}
 }
 
@@ -406,7 +405,7 @@ func TestHangs(t *testing.T) {
 	ctx := tool.WithPatience(t.Context(), 200*time.Millisecond)
 	dir := t.TempDir()
 	for _, name := range []string{"ptxas", "nvlink"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nsleep 60 & wait\n"), 0o777); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nkill -STOP $$\n"), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
