@@ -106,12 +106,12 @@ if [[ $compilers ]]; then
 		"bazel|$BAZEL_PIN|fetch_bazel"
 		"bazel-new|$BAZEL_NEW_PIN|fetch_bazel_new"
 		"shells|$MACHINE_PIN|fetch_shells"
-		"nvcc-$CUDA|$CUDA_PIN nvvm|fetch_nvcc"
+		"nvcc-$CUDA|$CUDA_PIN nvvm PATH|fetch_nvcc"
 		"device-libraries|$DEVICE_LIBRARIES_PIN|fetch_device_libraries"
 		"clang|$MACHINE_PIN|fetch_clang"
 		"rust|$RUST_PIN|fetch_rust"
 		"gcc-host|$MACHINE_PIN as|fetch_gcc_host"
-		"nvcc-$CUDA_OLD|$CUDA_OLD_PIN nvcc|fetch_nvcc_old"
+		"nvcc-$CUDA_OLD|$CUDA_OLD_PIN nvcc PATH|fetch_nvcc_old"
 		"nvcc-$CUDA_NEW|$CUDA_NEW_PIN nvcc nvvm|fetch_nvcc_new"
 		"nvrtc|11.8.89 12.4.127 ${CUDA_NEW_PIN%% *}|fetch_nvrtc"
 		"cmake|$CMAKE_PIN|fetch_cmake"
@@ -137,7 +137,7 @@ done
 
 start=$SECONDS
 command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
-	die 'apt-get and dpkg-deb are needed (Debian or Ubuntu); elsewhere put the tools on PATH yourself'
+	die 'apt-get and dpkg-deb are needed (Debian or Ubuntu); elsewhere put the tools into '"$ORACLES/bin yourself"
 mkdir -p "$ORACLES/bin" || die "cannot write $ORACLES; set PTXLINK_ORACLES"
 if command -v flock >/dev/null; then
 	exec 9>"$ORACLES/.lock"
@@ -665,8 +665,9 @@ fetch_bazel_new() {
 		--host_jvm_args=-Djdk.lang.Process.launchMechanism=VFORK
 }
 
-# nvcc finds the rest of the toolkit through the nvcc.profile beside it. The
-# headers come from wheels: Debian has them in a package of 930 MB.
+# nvcc finds the rest of the toolkit through the nvcc.profile beside it. There += puts a
+# directory first on PATH; =+ would join it to the last one, without a colon. The headers
+# come from wheels: Debian has them in a package of 930 MB.
 fetch_nvcc() {
 	local t root=$work/nvcc
 	[[ -x $ORACLES/cuda-$CUDA/bin/nvcc ]] || { fail nvcc "only Debian's nvidia-cuda-toolkit has nvcc $CUDA; see above"; return; }
@@ -680,7 +681,7 @@ fetch_nvcc() {
 	done
 	cat >"$part/bin/nvcc.profile" <<-END
 		NVVMIR_LIBRARY_DIR = $home/nvvm/libdevice
-		PATH =+ \$(_HERE_):
+		PATH += \$(_HERE_):
 		INCLUDES =+ "-I$home/include" \$(_SPACE_)
 	END
 	wrap nvcc bin/nvcc
@@ -798,7 +799,7 @@ fetch_nvcc_old() {
 	mv "$root/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc" "$part/nvvm/libdevice/"
 	cat >"$part/bin/nvcc.profile" <<-END
 		NVVMIR_LIBRARY_DIR = $home/nvvm/libdevice
-		PATH =+ \$(_HERE_):
+		PATH += \$(_HERE_):
 		INCLUDES =+ "-I$home/include" \$(_SPACE_)
 	END
 	wrap_nvcc nvcc-old bin/nvcc
