@@ -10,11 +10,14 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"ptxlink/internal/oracles"
 )
 
@@ -30,8 +33,8 @@ func TestInterrupt(t *testing.T) {
 	files := map[string]string{
 		"a.ptx":  small,
 		"m.ptx":  many.String(),
-		"quiet":  "#!/bin/sh\nsleep 60\n",
-		"child":  "#!/bin/sh\ntrap '' TERM\nsleep 3 & wait\n",
+		"quiet":  "#!/bin/sh\nexec tail -f /dev/null\n",
+		"child":  "#!/bin/sh\ntrap '' TERM\ntail -f /dev/null & wait\n",
 		"rsp":    "a.ptx @ff",
 		"b.ptx":  strings.ReplaceAll(small, "k()", "l()"),
 		"works":  "#!/bin/sh\nprintf '" + smallestCubin + "' > linked.cubin\n",
@@ -101,38 +104,32 @@ func TestInterrupt(t *testing.T) {
 			defer hold.Close()
 			before := entries(t, dir)
 			var cmd *exec.Cmd
-			var said bytes.Buffer
-			// On a busy machine the signal handler may not be installed yet.
-			for wait := 400 * time.Millisecond; wait < 10*time.Second; wait *= 4 {
-				said.Reset()
-				cmd = exec.Command("ptxlink", strings.Fields(test.args)...)
-				cmd.Dir, cmd.Stdin, cmd.Stderr = dir, stdin, &said
-				cmd.WaitDelay = time.Second // a child of ptxas may hold the pipe
-				cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
-				if err := cmd.Start(); err != nil {
+			said := filepath.Join(t.TempDir(), "said") // a file: Wait does not wait for who holds a pipe
+			// The longer it waits, the more often ptxlink blocks already. Before it handles signals, as on a busy
+			// machine, the signal kills it.
+			for wait := 400 * time.Millisecond; ; wait *= 4 {
+				stderr, err := os.Create(said)
+				if err != nil {
 					t.Fatal(err)
 				}
-				ended := make(chan struct{})
-				go func() { cmd.Wait(); close(ended) }()
-				select {
-				case <-ended:
-					t.Fatalf("ended by itself: %s\n%s", cmd.ProcessState, &said)
-				case <-time.After(wait):
+				cmd = exec.Command("ptxlink", strings.Fields(test.args)...)
+				cmd.Dir, cmd.Stdin, cmd.Stderr = dir, stdin, stderr
+				cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+				err = cmd.Start()
+				stderr.Close()
+				if err != nil {
+					t.Fatal(err)
 				}
+				time.Sleep(wait)
 				cmd.Process.Signal(sent)
-				select {
-				case <-ended:
-				case <-time.After(30 * time.Second):
-					cmd.Process.Kill()
-					<-ended
-					t.Fatalf("the first signal did not end it\n%s", &said)
-				}
+				cmd.Wait()
 				if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() {
 					break
 				}
 			}
-			if code, want := cmd.ProcessState.ExitCode(), 128+int(sent); code != want || !strings.Contains(said.String(), "ptxlink: interrupted") {
-				t.Errorf("exit code %d, want %d\n%s", code, want, &said)
+			text, err := os.ReadFile(said)
+			if code, want := cmd.ProcessState.ExitCode(), 128+int(sent); err != nil || code != want || !strings.Contains(string(text), "ptxlink: interrupted") {
+				t.Errorf("%s, want exit code %d, %v\n%s", cmd.ProcessState, want, err, text)
 			}
 			if after := entries(t, dir); after != before {
 				t.Errorf("left behind: %s, was %s", after, before)
@@ -151,7 +148,7 @@ var smallestCubin = `\177ELF\2\1\1\63\7` + strings.Repeat(`\0`, 7) + `\2\0\276\0
 // it ignores signals and is behind a script: ptxas, a compiler that is asked for its version, or
 // the program of a cache.
 func TestInterruptKillsPrograms(t *testing.T) {
-	const hang = "trap '' TERM INT HUP\nsh -c 'sleep 60; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n"
+	const hang = "trap '' TERM INT HUP\nsh -c 'tail -f /dev/null; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n"
 	bitcode, err := os.ReadFile("../../testdata/forms/bitcode/f.bc")
 	if err != nil {
 		t.Fatal(err)
@@ -186,30 +183,18 @@ func TestInterruptKillsPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			var ids []string
-			for range 200 {
+			oracles.Await(func() bool {
 				text, _ := os.ReadFile(filepath.Join(dir, "ids"))
-				if ids = strings.Fields(string(text)); len(ids) == 2*programs {
-					break
-				}
-				time.Sleep(50 * time.Millisecond)
-			}
+				ids = strings.Fields(string(text))
+				return len(ids) == 2*programs
+			})
 			cmd.Process.Signal(os.Interrupt)
 			cmd.Wait()
-			if len(ids) != 2*programs || cmd.ProcessState.ExitCode() != exitInterrupt {
+			if cmd.ProcessState.ExitCode() != exitInterrupt {
 				t.Fatalf("%v, %s", ids, cmd.ProcessState)
 			}
 			for _, id := range ids {
-				for try := 0; ; try++ {
-					state, err := os.ReadFile("/proc/" + id + "/stat")
-					if err != nil || strings.Contains(string(state), ") Z ") {
-						break
-					}
-					if try == 40 {
-						t.Errorf("process %s still runs", id)
-						break
-					}
-					time.Sleep(50 * time.Millisecond)
-				}
+				oracles.AwaitEnd(id)
 			}
 		})
 	}
@@ -234,20 +219,35 @@ func entries(t *testing.T, dir string) string {
 func TestIgnoredSignal(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command("sh", "-c", `trap '' HUP; exec ptxlink abi -`)
-	cmd.Dir = dir
-	in, err := cmd.StdinPipe()
+	stdin, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer in.Close()
+	cmd.Dir, cmd.Stdin = dir, stdin
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Second)
+	stdin.Close()
+	in.WriteString("int ")
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	oracles.Await(func() bool { // until ptxlink has read it, and handles signals
+		left, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCINQ)
+		return err != nil || left == 0
+	})
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	found := regexp.MustCompile(`SigIgn:\s*([0-9a-f]+)`).FindSubmatch(status)
+	if err != nil || found == nil {
+		t.Fatalf("%v\n%s", err, status)
+	}
+	if ignored, err := strconv.ParseUint(string(found[1]), 16, 64); err != nil || ignored>>(syscall.SIGHUP-1)&1 == 0 {
+		t.Errorf("SIGHUP is not ignored: %s, %v", found[1], err)
+	}
 	cmd.Process.Signal(syscall.SIGHUP)
-	time.Sleep(500 * time.Millisecond)
-	in.Write([]byte("int i"))
+	in.WriteString("i")
 	in.Close()
-	if err := cmd.Wait(); err != nil {
+	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,9 +21,9 @@ func TestProgress(t *testing.T) {
 		"a.ptx": ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n",
 		"b.ptx": ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry l() { ret; }\n",
 		"slow":  "#!/bin/sh\nsleep 1.7\nprintf '" + smallestCubin + "' > linked.cubin\n",
+		"waits": "#!/bin/sh\nread line <\"$TURN\"\nprintf '" + smallestCubin + "' > linked.cubin\n",
 		"works": "#!/bin/sh\nprintf '" + smallestCubin + "' > linked.cubin\n",
-		"stays": "#!/bin/sh\nsleep 60\n",
-		"fails": "#!/bin/sh\nsleep 1.3\nexit 1\n",
+		"fails": "#!/bin/sh\nread line <\"$TURN\"\nexit 1\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
 			t.Fatal(err)
@@ -32,12 +31,12 @@ func TestProgress(t *testing.T) {
 	}
 	const erased = `\r +\r`
 	for _, test := range []struct{ name, args, env, want string }{
-		{"whole", "--ptxas=./slow", "", `^(\rptxlink: assembling \(sm_80\), \d s)+` + erased + `$`},
-		{"parts", "--ptxas=./slow --partition=2 --ptxas-jobs=1 --nvlink=./works", "",
-			`^(\rptxlink: assembling 1 of 2 parts \(sm_80\), \d s)+(\rptxlink: assembling 2 of 2 parts \(sm_80\), \d s)+` + erased + `$`},
-		{"error", "--ptxas=./fails", "", `^(\rptxlink: assembling \(sm_80\), \d s)+` + erased + `ptxlink: error: ptxas failed`},
-		{"interrupt", "--ptxas=./stays", "", `^(\rptxlink: assembling \(sm_80\), \d s)+` + erased + `ptxlink: interrupted; nothing was written\n$`},
-		{"narrow", "--ptxas=./slow", "narrow", `^(\rptxlink: assembling)+` + erased + `$`},
+		{"whole", "--ptxas=./waits", "", `^(\rptxlink: assembling \(sm_80\), \d+ s)+` + erased + `$`},
+		{"parts", "--ptxas=./waits --partition=2 --ptxas-jobs=1 --nvlink=./works", "",
+			`^(\rptxlink: assembling 1 of 2 parts \(sm_80\), \d+ s)+(\rptxlink: assembling 2 of 2 parts \(sm_80\), \d+ s)+` + erased + `$`},
+		{"error", "--ptxas=./fails", "", `^(\rptxlink: assembling \(sm_80\), \d+ s)+` + erased + `ptxlink: error: ptxas failed`},
+		{"interrupt", "--ptxas=./waits", "", `^(\rptxlink: assembling \(sm_80\), \d+ s)+` + erased + `ptxlink: interrupted; nothing was written\n$`},
+		{"narrow", "--ptxas=./waits", "narrow", `^(\rptxlink: assembling)+` + erased + `$`},
 		{"fast", "--ptxas=./works", "", `^$`},
 		{"dumb", "--ptxas=./slow", "TERM=dumb", `^$`},
 		{"json", "--ptxas=./slow --diagnostics-format=json", "", `^[^\r]*$`},
@@ -53,16 +52,33 @@ func TestProgress(t *testing.T) {
 			}
 			cmd := exec.Command("ptxlink", append(strings.Fields(test.args), "-w", "a.ptx", "b.ptx", "-o", test.name+".cubin")...)
 			cmd.Dir, cmd.Stderr = dir, slave
-			cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", test.env)
+			fifo := filepath.Join(t.TempDir(), "turn")
+			if err := syscall.Mkfifo(fifo, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			turn, err := os.OpenFile(fifo, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer turn.Close()
+			cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "TURN="+fifo, test.env)
 			start := time.Now()
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
 			slave.Close()
-			if test.name == "interrupt" {
-				time.AfterFunc(2500*time.Millisecond, func() { cmd.Process.Signal(syscall.SIGTERM) })
-			}
-			text := readTerminal(t, master)
+			last := ""
+			text := readTerminal(t, master, func(text string) {
+				line := regexp.MustCompile(`assembling( \d+ of)?`).FindString(text[strings.LastIndexByte(text, '\r')+1:])
+				switch {
+				case line == "" || line == last:
+				case test.name == "interrupt":
+					cmd.Process.Signal(syscall.SIGTERM)
+				default:
+					turn.WriteString("\n")
+				}
+				last = line
+			})
 			cmd.Wait()
 			if test.name == "fast" && time.Since(start) >= time.Second {
 				t.Log("the machine is too busy to tell")
@@ -97,7 +113,7 @@ func TestWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		slave.Close()
-		text := readTerminal(t, master)
+		text := readTerminal(t, master, func(string) {})
 		cmd.Wait()
 		return text
 	}
@@ -132,14 +148,23 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// readTerminal returns what is written to the other side of a terminal until that is closed.
-func readTerminal(t *testing.T, master *os.File) string {
+// readTerminal returns what is written to the other side of a terminal until that is closed. It
+// calls seen with each part of it, up to the last byte.
+func readTerminal(t *testing.T, master *os.File, seen func(text string)) string {
 	t.Helper()
-	said, err := io.ReadAll(master)
-	if err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) { // the other side is closed
-		t.Fatal(err)
+	var said []byte
+	part := make([]byte, 1<<12)
+	for {
+		n, err := master.Read(part)
+		said = append(said, part[:n]...)
+		if err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) {
+			t.Fatal(err)
+		}
+		if err != nil { // the other side is closed
+			return strings.ReplaceAll(string(said), "\r\n", "\n")
+		}
+		seen(string(said))
 	}
-	return strings.ReplaceAll(string(said), "\r\n", "\n")
 }
 
 // terminal opens a new terminal and its other side.

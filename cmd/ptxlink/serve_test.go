@@ -18,7 +18,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
@@ -91,13 +90,7 @@ func (c *client) answer() (header map[string]any, parts []string) {
 func (c *client) end() int {
 	c.in.Close()
 	go io.Copy(io.Discard, c.out)
-	select {
-	case code := <-c.code:
-		return code
-	case <-time.After(time.Minute):
-		c.t.Fatal("the server does not end")
-		return -1
-	}
+	return <-c.code
 }
 
 func sent(names ...string) (files []map[string]any, bodies []string) {
@@ -339,13 +332,8 @@ func TestServeUnwritten(t *testing.T) {
 			code <- run(context.Background(), []string{"serve"}, in, &failing{writes}, &stderr)
 		}()
 		go client.Write([]byte(framed(`{"id":1,"args":["nm"]}`)))
-		select {
-		case code := <-code:
-			if want := "ptxlink: error: cannot write standard output: no space left on device\n"; code != exitIO || stderr.String() != want {
-				t.Errorf("write %d fails: exit code %d, %q", writes, code, stderr.String())
-			}
-		case <-time.After(time.Minute):
-			t.Fatalf("write %d fails, and the server does not end", writes)
+		if code, want := <-code, "ptxlink: error: cannot write standard output: no space left on device\n"; code != exitIO || stderr.String() != want {
+			t.Errorf("write %d fails: exit code %d, %q", writes, code, stderr.String())
 		}
 		client.Close()
 	}
