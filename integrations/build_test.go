@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ptxlink/internal/oracles"
 	"ptxlink/object/container"
@@ -271,7 +270,9 @@ func (w workspace) example(t *testing.T) {
 			outputHolds: "text[7]",
 		},
 	} {
-		time.Sleep(20 * time.Millisecond) // files have the time of the last tick; Make compares it
+		if err := oracles.AwaitTick(w.root); err != nil {
+			t.Fatal(err)
+		}
 		step.change()
 		if ran := w.build("//:app"); !slices.Equal(ran, step.bazel) {
 			t.Errorf("%s: Bazel ran %q, want %q", step.name, ran, step.bazel)

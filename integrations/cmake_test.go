@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ptxlink/internal/oracles"
 )
@@ -151,7 +150,9 @@ func (w *cmakeWorkspace) build() (made []string) {
 // step changes the example, and compares what is built again.
 func (w *cmakeWorkspace) step(name string, change func(), want ...string) {
 	w.Helper()
-	time.Sleep(20 * time.Millisecond) // files have the time of the last tick; Make compares it
+	if err := oracles.AwaitTick(w.root); err != nil {
+		w.Fatal(err)
+	}
 	change()
 	if made := w.build(); !slices.Equal(made, want) {
 		w.Errorf("%s: built %q, want %q", name, made, want)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -40,7 +38,7 @@ func said(t *testing.T, page []byte, script string) string {
 	defer server.Close()
 	text := strings.Replace(string(page), "</body>", `<img hidden src="`+server.URL+`"><script>
 const told = [], say = (...words) => told.push(words.join(" "));
-const wait = async of => { for (let i = 0; i < 500 && !of(); i++) await new Promise(done => setTimeout(done, 20)); };
+const wait = async of => { while (!of()) await new Promise(done => setTimeout(done, 20)); };
 (async () => {
 	try { await wait(() => last); `+script+` } catch (e) { say("failed: " + e); }
 	fetch("`+server.URL+`", { method: "POST", mode: "no-cors", body: told.join("\n") + "\n" });
@@ -50,15 +48,13 @@ const wait = async of => { for (let i = 0; i < 500 && !of(); i++) await new Prom
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000", "--user-data-dir=" + t.TempDir()}
 	if picture := os.Getenv("PTXLINK_SCREENSHOT"); picture != "" {
 		args = append(args, "--screenshot="+picture)
 	} else {
 		args = append(args, "--dump-dom")
 	}
-	if out, err := exec.CommandContext(ctx, browser, append(args, "file://"+path)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), browser, append(args, "file://"+path)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%.2000s", err, out)
 	}
 	select {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
@@ -137,9 +136,7 @@ const type = text => { const input = main.querySelector("input[type=search]"); i
 	if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", fmt.Sprintf("--window-size=%d,900", width), "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+path+fragment)
+	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", fmt.Sprintf("--window-size=%d,900", width), "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+path+fragment)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -237,35 +234,30 @@ func TestInBrowser(t *testing.T) {
 	}
 }
 
-// TestSearchTime types into the search of a deep tree. The keys are pressed before the page
-// is loaded, where its clock is real. A key takes 70 ms of CPU; the limit
-// is for busy machines, and for a search that follows each path, which does not end.
-func TestSearchTime(t *testing.T) {
+// TestSearchCost types into the search of a deep tree, and counts the elements that a key shows. A search
+// that follows each path does not end.
+func TestSearchCost(t *testing.T) {
 	oracles.Long(t)
 	browser := oracles.RequireCompiler(t, "chromium")
 	page := strings.Replace(write(t, deep(t)), "</body>", `<pre id="said"></pre><script>
-const times = [];
+const shown = [];
 for (const text of ["f", "f6", "f60", "f60_", "f1", "f19", "f199", "f1999_", "x", "", "f1500_"]) {
-	const input = main.querySelector("input[type=search]"), from = performance.now();
-	input.value = text; input.dispatchEvent(new Event("input")); main.offsetHeight;
-	times.push(Math.round(performance.now() - from));
+	const input = main.querySelector("input[type=search]");
+	input.value = text; input.dispatchEvent(new Event("input"));
+	shown.push(main.querySelectorAll("*").length);
 }
-document.getElementById("said").textContent = times.sort((a, b) => a - b)[times.length >> 1];
+document.getElementById("said").textContent = Math.max(...shown);
 </script></body>`, 1)
 	path := filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+path+"#calls").Output()
+	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+path+"#calls").Output()
 	text := regexp.MustCompile(`<pre id="said">(\d+)</pre>`).FindSubmatch(out)
 	if err != nil || text == nil {
 		t.Fatalf("%v\n%.2000s", err, out)
 	}
-	each, _ := strconv.Atoi(string(text[1]))
-	t.Logf("%d ms for a key", each)
-	if each > 1000 {
-		t.Errorf("a key takes %d ms", each)
+	if most, err := strconv.Atoi(string(text[1])); err != nil || most > 5000 {
+		t.Errorf("a key shows %d elements, %v", most, err)
 	}
 }

@@ -3,6 +3,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -155,24 +156,21 @@ class Process(unittest.TestCase):
         server = ptxlink._server()
         server.process.kill()
         server.process.wait()
-        for _ in range(200):
-            if server.dead:
-                break
+        while not server.dead:
             time.sleep(0.01)
         self.assertEqual(both(), want)
 
     def test_ends_with_parent(self):
         code = "import ptxlink; print(ptxlink._server().process.pid, flush=True)"
         pid = int(subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True).stdout)
-        for _ in range(500):
+        while True:
             try:
                 os.kill(pid, 0)
-            except ProcessLookupError:
-                return
-            if "State:\tZ" in pathlib.Path(f"/proc/{pid}/status").read_text():
+                if "State:\tZ" in pathlib.Path(f"/proc/{pid}/status").read_text():
+                    return
+            except (ProcessLookupError, FileNotFoundError):
                 return
             time.sleep(0.01)
-        self.fail("ptxlink serve outlives its parent")
 
     @unittest.skipUnless(hasattr(os, "mkfifo"), "no pipes")
     def test_interrupt(self):
@@ -180,12 +178,17 @@ class Process(unittest.TestCase):
         fifo = f"fifo-{os.getpid()}.ptx"
         os.mkfifo(fifo)
         self.addCleanup(os.unlink, fifo)
-        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        ends = []
+
+        def interrupt():
+            ends.append(open(fifo, "w"))  # the link has opened it, and waits for text
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         with self.assertRaises(KeyboardInterrupt):
             ptxlink.link([fifo])
         both()
-        with open(fifo, "w"):
-            pass
+        ends[0].close()
 
 
     @unittest.skipUnless(hasattr(signal, "SIGSTOP"), "no SIGSTOP")
@@ -193,7 +196,13 @@ class Process(unittest.TestCase):
         """Ctrl-C leaves no half request, which would take what follows for its other half."""
         want, server = both(), ptxlink._server()
         os.kill(server.process.pid, signal.SIGSTOP)  # the pipe fills
-        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+        def interrupt():
+            while select.select([], [server.process.stdin], [], 0)[1]:  # there is room in the pipe
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         try:
             with self.assertRaises(KeyboardInterrupt):
                 ptxlink.link([("large.ptx", b" " * (8 << 20))])
