@@ -44,13 +44,15 @@ static char *contents(const char *directory, const char *name)
 
 #ifdef _WIN32
 #define OTHER_PROGRAM "hostname.exe" /* found on PATH */
-#define alarm(seconds) (void)0
 
 /* Names an executable that does not end. */
 static void write_slow(char *path, size_t size, const char *directory)
 {
 	snprintf(path, size, "%s/slow.exe", directory);
 }
+
+/* It does not say that it runs. */
+static void await(const char *path) { usleep(path ? 300000 : 0); }
 
 static void kill_servers(void)
 {
@@ -60,8 +62,8 @@ static void kill_servers(void)
 	for (BOOL more = Process32First(all, &entry); more; more = Process32Next(all, &entry)) {
 		if (entry.th32ParentProcessID != GetCurrentProcessId())
 			continue;
-		HANDLE child = OpenProcess(PROCESS_TERMINATE, FALSE, entry.th32ProcessID);
-		killed += child && TerminateProcess(child, 9);
+		HANDLE child = OpenProcess(PROCESS_TERMINATE | SYNCHRONIZE, FALSE, entry.th32ProcessID);
+		killed += child && TerminateProcess(child, 9) && !WaitForSingleObject(child, INFINITE);
 		CloseHandle(child);
 	}
 	CloseHandle(all);
@@ -74,7 +76,16 @@ static void write_slow(char *path, size_t size, const char *directory)
 {
 	snprintf(path, size, "%s/slow", directory);
 	FILE *f = fopen(path, "w");
-	CHECK(f && fputs("#!/bin/sh\nexec sleep 60\n", f) >= 0 && !fclose(f) && !chmod(path, 0755));
+	CHECK(f && fprintf(f, "#!/bin/sh\n: >'%s.runs'\nexec tail -f /dev/null\n", path) >= 0 && !fclose(f) && !chmod(path, 0755));
+}
+
+/* Waits until the executable of write_slow runs. */
+static void await(const char *path)
+{
+	char runs[5000];
+	snprintf(runs, sizeof runs, "%s.runs", path);
+	while (access(runs, F_OK))
+		usleep(10000);
 }
 
 static void kill_servers(void)
@@ -82,6 +93,8 @@ static void kill_servers(void)
 	char command[5000];
 	snprintf(command, sizeof command, "pkill -KILL -P %ld -x ptxlink", (long)getpid());
 	CHECK(!system(command));
+	siginfo_t ended;
+	CHECK(!waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT));
 }
 #endif
 
@@ -233,7 +246,6 @@ static void forks(ptxlink *linker)
 	pid_t children[4];
 	for (int i = 0; i < 4; i++) {
 		if ((children[i] = fork()) == 0) {
-			alarm(60);
 			threads(linker);
 			cubin(linker);
 			ptxlink_destroy(linker);
@@ -261,7 +273,7 @@ static void cancels(ptxlink *linker, const char *directory)
 	ptxlink_cancel(link); /* it does not run */
 	pthread_t thread;
 	CHECK(!pthread_create(&thread, NULL, run, link));
-	usleep(300000);
+	await(slow);
 	link_both(linker); /* meanwhile */
 	ptxlink_cancel(link);
 	void *code;
@@ -275,7 +287,6 @@ static void restarts(ptxlink *linker)
 {
 	link_both(linker);
 	kill_servers();
-	usleep(100000);
 	link_both(linker);
 }
 
@@ -336,7 +347,6 @@ int main(int count, char **args)
 	main_text = contents(args[3], "main.ptx");
 	lib_text = contents(args[3], "lib.ptx");
 	snprintf(lib_path, sizeof lib_path, "%s/lib.ptx", args[3]);
-	alarm(120);
 	ptxlink *linker = ptxlink_create(program);
 	ptxlink_destroy(ptxlink_create(program)); /* without a link */
 	link_both(linker);
