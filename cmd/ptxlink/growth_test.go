@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,13 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"ptxlink/internal/oracles"
 )
 
-// A growth is a family of inputs of any size n. The CPU time of a link must grow as
-// n log n: four times the input takes about four times as long, not sixteen times.
+// A growth is a family of inputs of any size n. The work of a link must grow as
+// n log n: four times the input takes about four times the statements, not sixteen times.
 type growth struct {
 	name  string
 	n     int
@@ -518,29 +516,23 @@ func (list files) write(t *testing.T, dir string) (linked []string) {
 	return linked
 }
 
-// cpu returns the CPU time of one run on an input of size n, or limit if the run
-// takes longer than that.
-func (g *growth) cpu(t *testing.T, n int, limit time.Duration) time.Duration {
+// statements returns how many statements one run on an input of size n executes. counted is ptxlink, built to
+// count them.
+func (g *growth) statements(t *testing.T, counted string, n int) (executed int) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, counters := t.TempDir(), t.TempDir()
 	linked := g.input(n).write(t, dir)
 	args := g.args
 	if len(args) == 0 || !isSubcommand(args[0]) {
 		args = append([]string{"-o", "linked"}, args...)
 		args = append(args, linked...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "ptxlink", args...)
+	cmd := exec.Command(counted, args...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOCOVERDIR="+counters, "GOMAXPROCS=1") // threads would lose counts
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	err := cmd.Run()
-	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if ctx.Err() != nil {
-		t.Logf("n = %d: stopped after %v, of which %v on the CPU", n, limit, used)
-		return limit
-	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -549,7 +541,25 @@ func (g *growth) cpu(t *testing.T, n int, limit time.Duration) time.Duration {
 	if code := cmd.ProcessState.ExitCode(); code != g.exit || !strings.Contains(said, g.want) {
 		t.Fatalf("n = %d: exit code %d, want %d with %q: %.1000s", n, code, g.exit, g.want, said)
 	}
-	return used
+	text := filepath.Join(counters, "text")
+	if out, err := exec.Command("go", "tool", "covdata", "textfmt", "-i="+counters, "-o="+text).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	profile, err := os.ReadFile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(profile)) { // mode: count, then FILE:FROM,TO STATEMENTS RUNS
+		if fields := strings.Fields(line); len(fields) == 3 {
+			block, err := strconv.Atoi(fields[1])
+			runs, err2 := strconv.Atoi(fields[2])
+			if err != nil || err2 != nil {
+				t.Fatalf("covdata prints %q", line)
+			}
+			executed += block * runs
+		}
+	}
+	return executed
 }
 
 func isSubcommand(name string) bool {
@@ -557,27 +567,24 @@ func isSubcommand(name string) bool {
 	return sub.Name != ""
 }
 
-// TestGrowth measures each family at n and at 4n. Quadratic growth gives a ratio of
-// 16, and noise does not reach 9. A family fails only if it exceeds 9 three times.
+// TestGrowth counts the statements that each family executes at n and at 4n: those of ptxlink and of the packages that
+// sort, search and copy for it. Quadratic growth gives a ratio of 16, n log n one below 5.
 func TestGrowth(t *testing.T) {
 	oracles.Long(t) // links many large inputs
-	const most, tries = 9, 3
-	// Less is noise: starting the program takes as long.
-	const least = 30 * time.Millisecond
+	const most = 7
+	counted := filepath.Join(t.TempDir(), "ptxlink")
+	if out, err := exec.Command("go", "build", "-cover", "-covermode=count", "-coverpkg=ptxlink/...,bufio,bytes,maps,regexp,regexp/syntax,slices,sort,strconv,strings,unicode/utf8", "-o", counted, "ptxlink/cmd/ptxlink").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for i := range growths {
 		g := &growths[i]
 		t.Run(g.name, func(t *testing.T) {
-			for try := 1; ; try++ {
-				small := g.cpu(t, g.n, time.Minute)
-				large := g.cpu(t, 4*g.n, 3*time.Minute)
-				ratio := float64(large) / float64(max(small, least))
-				t.Logf("%v for %d, %v for %d: %.1f times", small, g.n, large, 4*g.n, ratio)
-				if ratio <= most {
-					return
-				}
-				if try == tries {
-					t.Fatalf("four times the input takes %.1f times the CPU time", ratio)
-				}
+			t.Parallel()
+			small, large := g.statements(t, counted, g.n), g.statements(t, counted, 4*g.n)
+			ratio := float64(large) / float64(small)
+			t.Logf("%d statements for %d, %d for %d: %.1f times", small, g.n, large, 4*g.n, ratio)
+			if ratio > most {
+				t.Errorf("four times the input takes %.1f times the statements", ratio)
 			}
 		})
 	}
