@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/globs"
 	"ptxlink/link/diag"
@@ -261,6 +262,13 @@ func initialValue(word, number string) (text string, ok bool) {
 // traceSymbols adds a note for each module that defines or uses one of the names.
 func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *diag.Log) {
 	for _, f := range files {
+		firstUse := sync.OnceValue(func() map[ptx.NameID]ptx.Use {
+			first := map[ptx.NameID]ptx.Use{}
+			for _, u := range slices.Backward(f.Uses) {
+				first[u.Name] = u
+			}
+			return first
+		})
 		for _, name := range names {
 			n, ok := f.Lookup(name)
 			if !ok {
@@ -274,8 +282,8 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 				log.Note(f.NamePlace(n), "definition of "+log.Name(name)+", for this module alone")
 			case s.Uses > 0:
 				at := f.NamePlace(n)
-				if i := slices.IndexFunc(f.Uses, func(u ptx.Use) bool { return u.Name == n }); i >= 0 {
-					at = f.At(f.UseSpan(f.Uses[i]))
+				if u, ok := firstUse()[n]; ok {
+					at = f.At(f.UseSpan(u))
 				}
 				log.Note(at, "reference to "+log.Name(name))
 			}
