@@ -215,12 +215,12 @@ func TestCompletionZsh(t *testing.T) {
 zmodload zsh/zpty
 zpty z zsh -f -i
 zpty -w z 'module_path+=($=ZSH_MODULES); zmodload zsh/zle; setopt zle; autoload -Uz compinit; compinit -D -u; source ./completion; show() { print -r -- "$BUFFER" >> out; BUFFER=; }; zle -N show; bindkey "^X" show; print ready > ready'
-repeat 100; do [[ -e ready ]] && break; sleep 0.1; done
+until [[ -e ready ]]; do sleep 0.1; done
 `
 	for line := range lines {
 		script += "zpty -w -n z " + quote(line) + "$'\\t\\x18'\n"
 	}
-	script += "repeat 100; do [[ -e out && $(wc -l < out) -ge " + fmt.Sprint(len(lines)) + " ]] && break; sleep 0.1; done\nzpty -d z\n"
+	script += "until [[ -e out && $(wc -l < out) -ge " + fmt.Sprint(len(lines)) + " ]]; do sleep 0.1; done\nzpty -d z\n"
 	for name, text := range map[string]string{"completion": completionScript(t, "zsh"), "drive": script, "main.ptx": "", "map file.txt": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
