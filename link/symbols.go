@@ -261,6 +261,9 @@ func initialValue(word, number string) (text string, ok bool) {
 
 // traceSymbols adds a note for each module that defines or uses one of the names.
 func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *diag.Log) {
+	if len(names) == 0 {
+		return
+	}
 	for _, f := range files {
 		firstUse := sync.OnceValue(func() map[ptx.NameID]ptx.Use {
 			first := map[ptx.NameID]ptx.Use{}
@@ -288,9 +291,6 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 				log.Note(at, "reference to "+log.Name(name))
 			}
 		}
-	}
-	if len(names) == 0 {
-		return
 	}
 	for _, c := range cubins {
 		for _, s := range c.Symbols {
