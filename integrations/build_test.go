@@ -147,7 +147,8 @@ func (w *workspace) startup() []string {
 
 // buildArgs returns Bazel's arguments for building a target.
 func (w *workspace) buildArgs(target string, options ...string) []string {
-	args := append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no")
+	// In its sandbox /tmp is another directory, and PATH leads there.
+	args := append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no", "--sandbox_add_mount_pair="+oracles.Machine)
 	if w.module {
 		args = append(args, "--noenable_workspace")
 		for _, name := range modules {
