@@ -9,9 +9,6 @@ import (
 // withRuntime is how to link libcudadevrt.
 const withRuntime = "ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"
 
-// optix begins the names of functions that OptiX defines.
-const optix = "_optix_"
-
 // explanations tell why a well-known symbol is missing, by prefixes of its name; the first
 // match counts, and NAME is the name in the source. PTX Interoperability 7 lists what device code does not have. C++ does not mangle
 // the names of variables, so those of programs may begin like these.
@@ -29,7 +26,7 @@ var explanations = []struct{ prefixes, text string }{
 	{"_Zdl", "this is operator delete; nvcc turns it into free, and so does clang if the source includes <new>; other modules must define it"},
 	{"_Zda", "this is operator delete[]; nvcc turns it into free, and so does clang if the source includes <new>; other modules must define it"},
 	{"_ZNSt _ZNKSt _ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
-	{optix, "OptiX defines this while it compiles the linked PTX"},
+	{ptx.OptiXPrefix, "OptiX defines this while it compiles the linked PTX"},
 	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and ptxlink FILE... -L. -ldevice links it"},
 	{"__cudaCDP2GetParameterBuffer __cudaCDP2LaunchDevice", "kernels that launch kernels need libcudadevrt; " + withRuntime},
 	{"__cudaCDP2 __cudaDeviceSynchronizeDeprecationAvoidance", "this is NAME() in device code, which libcudadevrt defines; " + withRuntime},

@@ -276,8 +276,8 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 			m.WithHelp(reason + "link libcudadevrt.a of the toolkit, which nvcc does by default")
 		} else if ok {
 			m.WithHelp(reason + strings.Replace(withRuntime, "sm_80", h.needed(), 1))
-		} else if strings.HasPrefix(s.Name, optix) {
-			m.WithHelp(m.Help + h.log.With("--allow-undefined='"+optix+"*'", "; %s leaves it open"))
+		} else if strings.HasPrefix(s.Name, ptx.OptiXPrefix) {
+			m.WithHelp(m.Help + h.log.With("--allow-undefined='"+ptx.OptiXPrefix+"*'", "; %s leaves it open"))
 		}
 		return
 	}

@@ -2,10 +2,12 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"ptxlink/internal/typo"
 	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/ptx"
 )
 
 // undeclared reports the names that a module uses and does not declare before. ptxas refuses such a
@@ -32,11 +34,10 @@ func (t *Table) undeclared(h *hints, log *diag.Log) {
 		uses := map[string][]usePlace{}
 		for _, u := range list {
 			name := f.Src.String(u.Span)
-			if directive := unknown[name]; directive != "" && typo.Nearest(directives, directive) == "" {
-				continue // it may declare the name
-			}
-			if f.Newer() && !t.declares(name) {
-				continue // ptxas decides on it
+			directive := unknown[name]
+			declares := directive != "" && typo.Nearest(directives, directive) == "" // perhaps
+			if (declares || f.Newer()) && !t.declares(name, true) || callsOptiX(f, u.Span) && !t.declares(name, false) {
+				continue // ptxas or OptiX decides on it
 			}
 			if uses[name] == nil {
 				names = append(names, name)
@@ -52,9 +53,17 @@ func (t *Table) undeclared(h *hints, log *diag.Log) {
 	}
 }
 
-// declares reports whether a module declares a name at module scope.
-func (t *Table) declares(name string) bool {
-	return slices.ContainsFunc(t.Files, func(f *object.File) bool { _, ok := f.Lookup(name); return ok })
+// callsOptiX reports whether a name is called and may be a function of OptiX.
+func callsOptiX(f *object.File, name diag.Span) bool {
+	return strings.HasPrefix(f.Src.String(name), ptx.OptiXPrefix) && slices.ContainsFunc(f.Calls, func(c ptx.Call) bool { return c.Target == name })
+}
+
+// declares reports whether a module declares a name at module scope, other than with .extern if extern is false.
+func (t *Table) declares(name string, extern bool) bool {
+	return slices.ContainsFunc(t.Files, func(f *object.File) bool {
+		id, ok := f.Lookup(name)
+		return ok && (extern || f.DeclOf(id) == nil || f.DeclOf(id).Linkage != ptx.Extern)
+	})
 }
 
 // declaration adds the declaration that a module lacks.
@@ -87,7 +96,13 @@ func (h *hints) declaration(use usePlace, name string, m *diag.Message) {
 	names := f.Names
 	if code := f.Code(use.in); code != nil {
 		for _, l := range code.Locals {
-			names = append(names, f.Src.String(l.Name))
+			if local := f.Src.String(l.Name); local != name {
+				names = append(names, local)
+			} else if l.Name.Off > use.span.Off {
+				m.Note(f.At(l.Name), "declared here")
+				m.WithHelp("move this declaration before its first use")
+				return
+			}
 		}
 	}
 	if near := typo.Nearest(names, name); near != "" {

@@ -425,9 +425,11 @@ func (p *parser) enterLocal(l *LocalDecl) {
 	}
 	if l.Kind >= CodeLabel {
 		hash := hashed.Bytes(name)
-		p.labels = append(p.labels, blockLabel{hash, p.begun[len(p.begun)-1].block})
-		if _, ok := p.m.moduleName(hash, name); !ok && l.Kind == CodeLabel {
-			return // it hides nothing
+		if l.Kind == CodeLabel { // ptxas takes the labels of prototypes and lists only before their uses
+			p.labels = append(p.labels, blockLabel{hash, p.begun[len(p.begun)-1].block})
+			if _, ok := p.m.moduleName(hash, name); !ok {
+				return // it hides nothing
+			}
 		}
 	}
 	if n := p.enter(*l); l.Kind == ProtoLabel {

@@ -60,11 +60,15 @@ func (p *parser) undeclared(at diag.Span, hash uint64, name []byte) {
 	}
 }
 
-// predefined reports whether a name needs no declaration: the sink _, the constant WARP_SZ, a special
-// register, or a function that OptiX defines while it compiles the module.
+// OptiXPrefix begins the names of the functions that OptiX defines while it compiles the linked module.
+// Modules call them without a declaration.
+const OptiXPrefix = "_optix_"
+
+// predefined reports whether a name needs no declaration: the sink _, the constant WARP_SZ, or a special
+// register.
 func predefined(name []byte) bool {
 	if name[0] != '%' {
-		return len(name) == 1 && name[0] == '_' || string(name) == "WARP_SZ" || bytes.HasPrefix(name, []byte("_optix_"))
+		return len(name) == 1 && name[0] == '_' || string(name) == "WARP_SZ"
 	}
 	return specialRegisters()[string(name)]
 }
@@ -95,11 +99,11 @@ var specialRegisters = sync.OnceValue(func() map[string]bool {
 })
 
 // Undeclared returns the spelling of a name in the instructions that nothing declares, or "". A later version of PTX may
-// define it.
+// define it. Functions of OptiX do not count, because no module can declare another meaning for them.
 func (c *Code) Undeclared() string {
 	for _, st := range c.Statements {
 		for i := st.First; i < st.End && st.Kind == Instruction; i++ {
-			if t := c.Tokens[i]; t.Kind == Ident && t.Role() == Refers && c.refs[i] == NoReference && !predefined(c.Text(t)) {
+			if t := c.Tokens[i]; t.Kind == Ident && t.Role() == Refers && c.refs[i] == NoReference && !predefined(c.Text(t)) && !bytes.HasPrefix(c.Text(t), []byte(OptiXPrefix)) {
 				return string(c.Text(t))
 			}
 		}
