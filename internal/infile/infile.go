@@ -116,7 +116,6 @@ func (f *Files) Read(path string, limit int64, read func(*os.File, fs.FileInfo) 
 		return nil, f.fail(path, err)
 	}
 	defer opened.Close()
-	f.Add(path, info)
 	if read == nil {
 		read = Read
 	}
@@ -124,22 +123,27 @@ func (f *Files) Read(path string, limit int64, read func(*os.File, fs.FileInfo) 
 	if err != nil {
 		return nil, f.fail(path, err)
 	}
+	f.Add(path, info)
 	return data, nil
 }
 
 // ErrChanged is wrapped by the errors of Changed.
 var ErrChanged = errors.New("it was changed while it was read; link again when no other program writes it")
 
-// Changed returns an error that names a file whose size or time is not the one it had
-// when it was opened. These do not count as changed:
+// Changed returns an error that names a file that was read, and then could not be read again, because a pass may
+// have done without it; or a file whose size or time is not the one it had when it was opened. These do not count as
+// changed:
 //
 //   - a file that was deleted, or replaced by another one: what was read is one state
-//     of it. (The file system may give the new file the number of the deleted one; it
+//     of it, unless it was read again. (The file system may give the new file the number of the deleted one; it
 //     then counts as changed.)
 //   - a file with new links or permissions, which build systems set while others read
 //   - a file that was written in place and whose time was then set back, which is not
 //     noticed
 func (f *Files) Changed() error {
+	if lost := f.first(func(read file) bool { return f.failed[read.name] != nil }); lost != "" {
+		return fmt.Errorf("%s: cannot read it again: %w", lost, Reason(f.failed[lost]))
+	}
 	changed := f.first(func(old file) bool {
 		now, err := os.Stat(old.name)
 		return err == nil && os.SameFile(old.info, now) && (now.Size() != old.info.Size() || !now.ModTime().Equal(old.info.ModTime()))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -52,6 +53,14 @@ func TestFailuresAreKept(t *testing.T) {
 		if _, err := apart.ReadFile(path, math.MaxInt64); err != nil {
 			t.Error(err)
 		}
+	}
+	_, f := Record(t.Context())
+	if _, err := f.ReadRegular(path, math.MaxInt64); err != nil || f.Changed() != nil {
+		t.Errorf("%v, %v", err, f.Changed())
+	}
+	os.Remove(path)
+	if _, err := f.ReadRegular(path, math.MaxInt64); err == nil || f.Changed() == nil || !strings.Contains(f.Changed().Error(), "cannot read it again") {
+		t.Errorf("read again: %v, %v", err, f.Changed())
 	}
 	ctx, f := Record(t.Context())
 	if _, err := f.ReadRegular(filepath.Dir(path), math.MaxInt64); err == nil || Of(ctx).failure(filepath.Dir(path)) != nil {

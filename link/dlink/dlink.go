@@ -198,7 +198,7 @@ func (r *reader) file(ctx context.Context, f File) {
 			return
 		}
 		r.libraries[path] = true
-	} else if f.Library {
+	} else if f.Library && err == nil { // such as a linker script
 		return
 	}
 	var codes []container.Object
