@@ -36,6 +36,13 @@ func (c *checker) object(name string, a, b side) {
 			c.log.Warn(diag.DynamicShared, a.at(x.NameSpan), fmt.Sprintf("%s is declared as dynamic shared memory here, but %s defines it with %d bytes", c.log.Name(name), b.file.Name, y.Size())).Of(name).
 				Note(b.at(y.NameSpan), b.note()).
 				WithHelp("rename one of the two, unless both are meant to be one array")
+		} else if a.file != b.file && !x.Defines() && !y.Defines() && resolve.DynamicShared(x) != resolve.DynamicShared(y) {
+			if resolve.DynamicShared(x) {
+				a, b, x, y = b, a, y, x
+			}
+			c.log.Warn(diag.DynamicShared, a.at(x.NameSpan), fmt.Sprintf("%s is declared with %d bytes here, but as dynamic shared memory in %s: the launch sets its size", c.log.Name(name), x.Size(), b.file.Name)).Of(name).
+				Note(b.at(y.NameSpan), "declared here").
+				WithHelp("if the launch sets the size, declare it without one; otherwise define the array in one module, without .extern")
 		}
 		return
 	}

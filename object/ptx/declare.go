@@ -21,7 +21,7 @@ func (p *parser) function(start int32, linkage Linkage, word Token) {
 			return
 		}
 		if d.Linkage == Common {
-			p.errorAt(d.NameSpan, "", ".common is for variables in .global")
+			p.errorAt(d.NameSpan, "", onlyGlobal)
 			return
 		}
 		d.HasBody = true
@@ -45,6 +45,9 @@ func (p *parser) function(start int32, linkage Linkage, word Token) {
 	d.Span = p.from(start)
 	p.declare(&d)
 }
+
+// onlyGlobal is why ptxas refuses .common elsewhere.
+const onlyGlobal = ".common is for variables in .global"
 
 // declare adds a declaration.
 func (p *parser) declare(d *Decl) {
@@ -145,6 +148,10 @@ func (p *parser) variables(start int32, linkage Linkage) {
 	var t TypeAt
 	space, word := p.word()
 	t.Space = space
+	if linkage == Common && space != ".global" {
+		p.errorAt(word.Span(), "make it .weak, or move it to .global", onlyGlobal)
+		return
+	}
 	p.pass(word)
 	if p.is('[') { // .const[3], removed in ISA 2.2; ptxas reports it
 		for !p.is(']') && !p.eof() {
