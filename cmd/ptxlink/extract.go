@@ -98,6 +98,9 @@ func (c *command) placeFiles(list []pack.Extracted, output string) error {
 	isDir := false
 	if c.memory.output(output) == nil {
 		info, err := os.Stat(output)
+		if err != nil && !infile.Absent(err) {
+			return &exitError{exitIO, outfile.CannotWrite(output, err)}
+		}
 		isDir = err == nil && info.IsDir()
 	}
 	if isDir || strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {

@@ -369,6 +369,10 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 		return ok
 	})
 	for _, in := range inputs {
+		if kept, ok := j.memory.input(in); ok {
+			files = append(files, dlink.File{Path: in.name, Text: kept.Text})
+			continue
+		}
 		names := strings.Split(in.name, ",")
 		if !in.library {
 			searched := filepath.Base(in.name) == in.name && strings.EqualFold(filepath.Ext(in.name), ".lib")

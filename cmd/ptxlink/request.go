@@ -161,6 +161,7 @@ func parseRequest(header []byte) (*request, error) {
 	}
 	for _, values := range field(&f, "files", objectsField) {
 		of := fields{values: values, of: " of a file"}
+		of.need("name", "size")
 		r.files = append(r.files, content{Name: field(&of, "name", textField), Size: field(&of, "size", sizeField)})
 		of.end()
 		f.wrong = cmp.Or(f.wrong, of.wrong)
@@ -228,6 +229,15 @@ func field[T any](f *fields, name string, of kind[T]) (value T) {
 		f.fail("the field %q%s must be %s", name, f.of, of.is)
 	}
 	return value
+}
+
+// need reports fields that are missing.
+func (f *fields) need(names ...string) {
+	for _, name := range names {
+		if _, given := f.values[name]; !given {
+			f.fail("the field %q%s is missing", name, f.of)
+		}
+	}
 }
 
 // end reports a field that nothing has taken.

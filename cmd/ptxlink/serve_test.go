@@ -20,8 +20,10 @@ import (
 	"testing"
 
 	"ptxlink/internal/mapped"
+	"ptxlink/internal/oracles"
 	"ptxlink/link"
 	"ptxlink/link/pack"
+	"ptxlink/object/container"
 )
 
 // client talks to a server in this process.
@@ -220,6 +222,8 @@ func TestServeRefuses(t *testing.T) {
 		`{"id":1,"files":["a",{"name":"a","size":3}]}` + "\nabc":       `the field "files" must be a list of objects`,
 		`{"id":1,"files":[{"name":[],"size":3}]}` + "\nabc":            `the field "name" of a file must be a string`,
 		`{"id":1,"files":[{"name":"a","size":"3"}]}`:                   `the field "size" of a file must be a whole number from 0 to 2^63 - 1`,
+		`{"id":1,"files":[{"name":"a"}]}`:                              `the field "size" of a file is missing`,
+		`{"id":1,"files":[{"size":3}]}` + "\nabc":                      `the field "name" of a file is missing`,
 		`{"id":1,"files":[{"name":"a","size":-1}]}`:                    `the field "size" of a file must be a whole number from 0 to 2^63 - 1`,
 		`{"id":1,"files":[{"name":"a","size":9223372036854775808}]}`:   `the field "size" of a file must be a whole number from 0 to 2^63 - 1`,
 		`{"id":1,"files":[{"name":"a","size":3,"data":""}]}` + "\nabc": `unknown field "data" of a file`,
@@ -422,6 +426,19 @@ func TestServeNames(t *testing.T) {
 	c.send(map[string]any{"id": 4, "args": []string{"k.ptx", "-o", "k.ptx"}, "files": named("k.ptx"), "libraries": "libs", "outputs": []string{"k.ptx"}}, bodies[0])
 	if a, parts := c.answer(); a["code"] != 1.0 || !strings.Contains(parts[1], "multiple definition") {
 		t.Error(a, parts)
+	}
+	c.end()
+}
+
+// TestServeNvlink links files in memory in nvlink's place.
+func TestServeNvlink(t *testing.T) {
+	oracles.Require(t, "ptxas")
+	c := serve(t)
+	files, bodies := sent("main.ptx", "lib.ptx")
+	args := []string{"nvlink", "--arch=sm_80", "main.ptx", "lib.ptx", "-o", "out.cubin"}
+	c.send(map[string]any{"id": 1, "args": args, "files": files, "outputs": []string{"out.cubin"}}, bodies...)
+	if a, parts := c.answer(); a["code"] != 0.0 || len(parts) != 3 || container.CheckCubin([]byte(parts[2])) != nil {
+		t.Errorf("%v %q", a, parts[1])
 	}
 	c.end()
 }

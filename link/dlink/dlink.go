@@ -3,6 +3,7 @@
 package dlink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -22,7 +23,23 @@ import (
 // File is a file on the command line of nvlink.
 type File struct {
 	Path    string
-	Library bool // found by -l
+	Text    []byte // the contents, if Path is only a name in messages
+	Library bool   // found by -l
+}
+
+func (f File) read(ctx context.Context, maps *mapped.Files) ([]byte, error) {
+	if f.Text != nil {
+		return f.Text, nil
+	}
+	return read(ctx, f.Path, maps)
+}
+
+// input returns the file as an input of the link of the PTX.
+func (f File) input() link.Input {
+	if f.Text != nil {
+		return link.Input{Name: f.Path, Text: f.Text}
+	}
+	return link.Input{Path: f.Path}
 }
 
 // Options are the options of Read.
@@ -129,7 +146,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 			continue
 		case c.system && r.verdict(c.Object, true) != suits:
 			r.library(ctx, c, j)
-			c.library = c.input.Path
+			c.library = cmp.Or(c.input.Path, c.input.Name)
 		case c.system || c.verdict == suits:
 			j.Modules = append(j.Modules, c.input)
 			j.BothForms = j.BothForms || r.cubinFor(c.Object) != ""
@@ -191,7 +208,7 @@ type candidate struct {
 
 // file adds the units of a file.
 func (r *reader) file(ctx context.Context, f File) {
-	data, err := read(ctx, f.Path, r.maps())
+	data, err := f.read(ctx, r.maps())
 	if err == nil && container.IsArchive(data) {
 		path, err := filepath.Abs(f.Path)
 		if err == nil && r.libraries[path] {
@@ -208,7 +225,7 @@ func (r *reader) file(ctx context.Context, f File) {
 	}
 	if err != nil || other {
 		r.unclear = true
-		c := candidate{input: link.Input{Path: f.Path}}
+		c := candidate{input: f.input()}
 		if err == nil {
 			if codes, _ := r.relocatable(r.offers(f.Path, data), false); len(codes) == 1 && !container.IsArchive(data) {
 				c.Object = codes[0]
@@ -218,7 +235,8 @@ func (r *reader) file(ctx context.Context, f File) {
 		return
 	}
 	if object.IsCudadevrt(f.Path) { // linked only if something needs it: nvcc names it in every link
-		library := candidate{input: link.Input{Path: f.Path, WholeArchive: r.System}, system: true}
+		library := candidate{input: f.input(), system: true}
+		library.input.WholeArchive = r.System
 		for _, code := range codes {
 			library.ids = append(library.ids, code.IDs...)
 			library.Codes = append(library.Codes, code.Codes...)
@@ -260,7 +278,7 @@ func (r *reader) hostSymbols(ctx context.Context, files []File) map[string]strin
 	}
 	for _, f := range files {
 		maps := r.maps()
-		if data, err := read(ctx, f.Path, maps); err == nil {
+		if data, err := f.read(ctx, maps); err == nil {
 			container.HostSymbols(f.Path, data, r.containers(), func(object, symbol string) {
 				if objects[symbol] == "" && !skipped[object] {
 					objects[symbol] = object
@@ -289,12 +307,13 @@ func read(ctx context.Context, path string, maps *mapped.Files) ([]byte, error) 
 // A link for a virtual architecture needs no more than their names, which those of all GPUs
 // define.
 func (r *reader) library(ctx context.Context, c candidate, j *Job) {
-	data, err := read(ctx, c.input.Path, r.maps())
+	path := cmp.Or(c.input.Path, c.input.Name)
+	data, err := File{Path: path, Text: c.input.Text}.read(ctx, r.maps())
 	if err != nil {
-		r.log.Error(diag.IO, diag.InFile(c.input.Path, 0, 0), "cannot read: "+infile.Reason(err).Error()).Err = err
+		r.log.Error(diag.IO, diag.InFile(path, 0, 0), "cannot read: "+infile.Reason(err).Error()).Err = err
 		return
 	}
-	for _, code := range r.offers(c.input.Path, data) {
+	for _, code := range r.offers(path, data) {
 		list := r.cubins(code)
 		for i := 0; len(list) == 0 && i < len(code.Codes); i++ {
 			if cubin, ok := r.cubin(code, code.Codes[i]); ok && cubin.Relocatable() {
