@@ -140,6 +140,9 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	}
 	// Every byte of the output is decided.
 
+	for _, name := range o.WhyLive {
+		r.Ways = append(r.Ways, describer{p}.ways(name, o))
+	}
 	switch {
 	case o.CheckOnly:
 	case o.Stream:

@@ -30,9 +30,6 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 		LineInfo:    p.LineInfo,
 	}
 	r.Modules = make([]Module, 0, len(t.Files))
-	for _, name := range o.WhyLive {
-		r.Ways = append(r.Ways, d.ways(name, o))
-	}
 	if o.CrossReference {
 		r.References = d.references(o.Cubins)
 	}
@@ -105,16 +102,8 @@ func (d describer) describe() description {
 	for _, id := range d.Aliases {
 		symbols = append(symbols, d.symbol(id))
 	}
-	functions := map[string]Symbol{} // those with objects that moved
-	if d.Changes != nil && len(d.Changes.Moved) > 0 {
-		for _, at := range slices.Concat(d.Bodies, d.Changes.Gone) {
-			sym := d.symbol(d.Table.Declared(at))
-			functions[sym.Name] = sym
-		}
-		for _, o := range d.Changes.Moved {
-			of := functions[o.Function]
-			symbols = append(symbols, Symbol{Name: o.Name, Original: o.Object, Module: of.Module, Kind: "object", Space: strings.TrimPrefix(o.Space, "."), Size: o.Size, Align: o.Align, place: of.place})
-		}
+	if d.Changes != nil {
+		d.eachMoved(func(moved Symbol, _ object.ID) { symbols = append(symbols, moved) })
 	}
 	for i, at := range d.Bodies {
 		sym := d.symbol(d.Table.Declared(at))
@@ -142,6 +131,23 @@ func (d describer) describe() description {
 		removed = append(removed, d.symbol(id))
 	}
 	return description{symbols, dropped, removed, d.edges()}
+}
+
+// eachMoved calls use with each object that the optimiser moved to module scope, and its function.
+func (d describer) eachMoved(use func(moved Symbol, function object.ID)) {
+	if len(d.Changes.Moved) == 0 {
+		return
+	}
+	functions := map[string]object.ID{}
+	for _, at := range slices.Concat(d.Bodies, d.Changes.Gone) {
+		id := d.Table.Declared(at)
+		functions[d.Names.Of(id)] = id
+	}
+	for _, o := range d.Changes.Moved {
+		id := functions[o.Function]
+		of := d.symbol(id)
+		use(Symbol{Name: o.Name, Original: o.Object, Module: of.Module, Kind: "object", Space: strings.TrimPrefix(o.Space, "."), Size: o.Size, Align: o.Align, place: of.place}, id)
+	}
 }
 
 // ways returns why the definitions with a name are in the output. They have it in their input, in the output or in
@@ -178,6 +184,15 @@ func (d describer) ways(name string, o Options) (all []Why) {
 		if d.Names.Of(id) == name && d.Table.Files[id.File].Symbols[id.Name].Defined() {
 			add(id)
 		}
+	}
+	if d.Changes != nil {
+		d.eachMoved(func(moved Symbol, function object.ID) {
+			if moved.Name == name {
+				add(function)
+				why := &all[len(all)-1]
+				why.Symbol, why.Way = moved, append(why.Way, moved)
+			}
+		})
 	}
 	for _, c := range o.Cubins {
 		for _, s := range c.Symbols {

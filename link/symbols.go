@@ -17,6 +17,7 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // Definition is a symbol that the command line defines (--defsym).
@@ -274,10 +275,13 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 		})
 		for _, name := range names {
 			n, ok := f.Lookup(name)
-			if !ok {
-				continue
+			if !ok { // a name of the output
+				if n, ok = f.Lookup(resolve.Unnumbered(name)); !ok {
+					continue
+				}
 			}
 			s := f.Symbols[n]
+			name := f.Names[n]
 			switch {
 			case s.Defined() && s.Exported():
 				log.Note(f.NamePlace(n), "definition of "+log.Name(name))

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/globs"
@@ -137,21 +138,36 @@ func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
 		}
 	}
 	for _, value := range asked {
-		if left.Has(o.original(value)) {
+		if left.Has(o.original(value)) && !o.inFunction(value, t) {
 			list = append(list, value)
 		}
 	}
 	return list
 }
 
-// original returns a name without the number that a link adds to the second of two private ones, for
-// options that name functions or definitions of the output.
+// inFunction reports whether a name may be one that -O gives an object of a function: f$object.
+func (o Named) inFunction(value string, t *Table) bool {
+	function, _, cut := strings.Cut(value, "$")
+	return cut && o.Scope == Definitions && o.Names && slices.ContainsFunc(t.Files, func(f *object.File) bool {
+		n, ok := f.Lookup(function)
+		return ok && Functions.has(f, n)
+	})
+}
+
+// original is Unnumbered for options that name functions, definitions or symbols of the output.
 func (o Named) original(value string) string {
-	numbered := o.Scope == Functions || o.Scope == Definitions && o.Names
-	if at := strings.LastIndexByte(value, '$'); numbered && at > 0 && strings.Trim(value[at+1:], "0123456789") == "" {
-		return value[:at]
+	if o.Scope == Functions || o.Names && (o.Scope == Definitions || o.Scope == Symbols) {
+		return Unnumbered(value)
 	}
 	return value
+}
+
+// Unnumbered returns a name without the number that a link adds to the second of two private names.
+func Unnumbered(name string) string {
+	if at := strings.LastIndexByte(name, '$'); at > 0 && strings.Trim(name[at+1:], "0123456789") == "" {
+		return name[:at]
+	}
+	return name
 }
 
 // maxMeant limits the names that one message suggests.

@@ -177,9 +177,13 @@ func (j *linkJob) printWays(w io.Writer, name string, ways []link.Why, result *l
 	if len(ways) == 0 {
 		fmt.Fprintf(w, "%s is not in the output\n", diag.Escape(name))
 	}
-	gone := map[link.Place]string{} // by the optimiser
+	type definition struct { // an object of a function has its place
+		name string
+		at   link.Place
+	}
+	gone := map[definition]string{} // by the optimiser
 	for _, s := range result.Dropped() {
-		gone[s.Place()] = s.Reason
+		gone[definition{s.Name, s.Place()}] = s.Reason
 	}
 	for _, why := range ways {
 		switch {
@@ -193,7 +197,7 @@ func (j *linkJob) printWays(w io.Writer, name string, ways []link.Why, result *l
 				if i == 0 {
 					what = "is a root: " + why.Root
 				}
-				if reason := gone[s.Place()]; reason != "" {
+				if reason := gone[definition{s.Name, s.Place()}]; reason != "" {
 					what += ", and no longer in the output: " + diag.Escape(reason)
 				}
 				fmt.Fprintf(w, "%*s%s %s (%s:%d) %s\n", 2*i, "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), s.Line(), what)
