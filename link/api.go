@@ -40,7 +40,7 @@ type Input struct {
 type Options struct {
 	Inputs []Input
 
-	// What is made of them.
+	// Output.
 
 	// Relocatable makes a module that can be linked again (-r): undefined symbols stay
 	// .extern, and nothing is removed.

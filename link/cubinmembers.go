@@ -37,8 +37,9 @@ func newCubinMembers(list []Cubin) cubinMembers {
 	return m
 }
 
-// cubins returns those that are linked and, until settle, what the other members define:
-// names of these may stay undefined, and no PTX of an archive is linked for them.
+// cubins returns the linked cubins. Until settle is called it also returns stubs that define the
+// other members' symbols weakly, so that these may stay undefined and no archive PTX is linked for
+// them.
 func (m *cubinMembers) cubins() (list []Cubin) {
 	for i, c := range m.list {
 		switch {
@@ -134,7 +135,7 @@ func (r *Result) Needs(members []Cubin, names ...string) (list []int) {
 	return list
 }
 
-// settle leaves out the members that are not linked. It reports whether there are any.
+// settle drops the members that are not linked, and reports whether it dropped any.
 func (m *cubinMembers) settle() bool {
 	left := m.offers != nil && slices.ContainsFunc(m.list, func(c Cubin) bool { return c.Archived }) && slices.Contains(m.linked, false)
 	m.offers = nil

@@ -172,8 +172,8 @@ func ofNvlink(name string) bool {
 	return strings.HasPrefix(name, ".nv.") || strings.HasPrefix(name, "__UFT") || strings.HasPrefix(name, "__UDT")
 }
 
-// check compares the modules with the cubins, and these with each other: what a cubin says
-// of a name is what it is, the size of a variable, and the types of a function.
+// check compares declarations of modules with those of cubins, and cubins with each other: the kind
+// of a symbol, the size of a variable, the types of a function.
 func (o cubins) check(t *resolve.Table, members resolve.Members, options Options, log *diag.Log) {
 	for _, name := range o.names {
 		s, found := t.Lookup(name)

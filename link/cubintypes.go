@@ -77,7 +77,7 @@ func (t cubinType) beside(other cubinType) string {
 }
 
 // CubinTypes returns the result, if there is one, and the parameters of a prototype of a cubin in
-// PTX: "(.b32) (.b64, .b8[16])" for "#ilb16". It returns a prototype that it cannot read as it is.
+// PTX: "(.b32) (.b64, .b8[16])" for "#ilb16". It returns a prototype that it cannot parse unchanged.
 func CubinTypes(prototype string) string {
 	result, params, ok := parsePrototype(prototype)
 	if !ok {
@@ -157,7 +157,7 @@ func differsFrom(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool
 }
 
 // kernelDiffers reports a declaration of a kernel whose parameters are not those of the cubin that
-// defines it: nvlink does not compare them. A cubin that uses a kernel does not say them.
+// defines it: nvlink does not compare them. A cubin that only uses a kernel does not record its parameters.
 func kernelDiffers(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool {
 	if d.Signature == nil || in.Params == nil {
 		return false

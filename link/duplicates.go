@@ -21,7 +21,8 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 	for _, f := range in.files {
 		sources[f.Src], files[f.Src.Name] = f, f
 	}
-	input := func(at diag.Place) string { // that has a definition
+	// input returns the name of the input that contains a place.
+	input := func(at diag.Place) string {
 		if f := sources[at.Source]; f != nil {
 			return cmp.Or(in.named[f.Input].Name, in.named[f.Input].Path)
 		}
@@ -93,11 +94,11 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 		}
 		switch {
 		case n == 1:
-			link += " if they are builds of one source"
+			link += " if they were built from the same source"
 		case same && mixed:
 			link += fmt.Sprintf(", as both define the same %d names", n)
 		default:
-			link += fmt.Sprintf(" if they are builds of one source, as %s defines all %d names that %s defines", inputs[all], n, inputs[some])
+			link += fmt.Sprintf(" if they were built from the same source: %s defines all %d symbols of %s", inputs[all], n, inputs[some])
 		}
 		for _, m := range messages {
 			if help := m.Help; !same || !mixed || n == 1 {

@@ -87,7 +87,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	// From here, files change only where a cubin of an archive needs modules of archives.
+	// From here on, files are added only if a cubin of an archive needs archive members.
 
 	var table *resolve.Table
 	pass("resolve", func() { table, cubins, err = in.resolve(ctx, o, &members, cubins, maps, log) })
@@ -250,7 +250,7 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 		Others: cubins.all, OtherKernels: cubins.kernels, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject, Assembled: o.Assembled,
 	}
 	if cubins.defined != nil {
-		list := o.Cubins // o would be on the heap in every link
+		list := o.Cubins // copied, because capturing o would move it to the heap in every link
 		options.Earlier, options.Cubins = cubins.earlier, func() []*object.File { return cubinFiles(list) }
 	}
 	t := resolve.Resolve(in.files, options, log)

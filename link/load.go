@@ -29,8 +29,8 @@ type inputs struct {
 }
 
 // load reads the inputs, and the needed members of archives. If the index of an
-// archive turns out to be wrong, load reads the archive again without it. Called again, for
-// other cubins, it reads only what it has not read.
+// archive turns out to be wrong, load reads the archive again without it. A later call, for
+// other cubins, loads only what is missing.
 func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapped.Files, log *diag.Log) (err error) {
 	if in.named == nil {
 		if in.redirect, err = o.redirect(); err != nil {

@@ -24,7 +24,7 @@ import (
 type Definition struct {
 	// Name is the symbol. No input may define it.
 	Name string
-	// Value is another symbol, which Name then stands for: no symbol of the output is
+	// Value is another symbol, for which Name becomes a synonym; the output has no symbol
 	// called Name. Or it is a number: Name is then a variable of this value, with the
 	// state space and type that the inputs declare.
 	Value string
@@ -67,7 +67,7 @@ func (o Options) redirect() (map[string]string, error) {
 	return names, nil
 }
 
-// followChains lets each name stand for the end of its chain of names.
+// followChains replaces the target of each name by the end of its chain.
 func followChains(define []Definition, names map[string]string) error {
 	ended := map[string]bool{} // names that stand for the end already
 	for _, d := range define {

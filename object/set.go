@@ -301,7 +301,7 @@ func (op *opening) contents(ctx context.Context, files *fileTable, in *Input, o 
 		m := op.log.Error(diag.EmptyInput, at(), "the file is empty")
 		if bytes.IndexByte(data, 0) >= 0 {
 			m.Text = fmt.Sprintf("the file has %d bytes, all of them NULs or white space", len(data))
-			m.WithHelp("it was not written to its end, as after a crash of the machine; make it again")
+			m.WithHelp("the file was probably cut short by a crash; create it again")
 		}
 		return nil, nil, false
 	}

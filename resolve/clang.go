@@ -17,9 +17,9 @@ import (
 //
 // container.MendClang has the same for cubins.
 
-// staticTwin returns the name of the definition of a static variable in the same module.
-// ok is false if the name is no such variable. defined is nil, or what staticTwin made of the
-// module before.
+// staticTwin returns the name of the static variable's definition in the same module; ok is false
+// if there is none. defined caches the module's definitions between calls: pass a pointer to a nil
+// map first.
 func staticTwin(f *object.File, name ptx.NameID, defined *map[string]string) (twin string, ok bool) {
 	// C++ mangles the name of every static variable, so none of another module is meant.
 	if d := f.DeclOf(name); d == nil || d.Kind != ptx.Variable || f.Symbols[name].Defined() || !strings.HasPrefix(f.Names[name], "_Z") {
@@ -66,8 +66,8 @@ func (t *Table) forgetKernelNames() {
 
 func declaresFunction(d *ptx.Decl) bool { return d != nil && d.Kind == ptx.Func && !d.HasBody }
 
-// ListsKernel reports whether a module only lists a name, as clang lists the kernels of other files. It is
-// for kernels that cubins define.
+// ListsKernel reports whether a module mentions the name only in clang's list of external kernels.
+// Callers use it for kernels that cubins define.
 func ListsKernel(f *object.File, name ptx.NameID) bool {
 	return declaresFunction(f.DeclOf(name)) && !namesInCode(f)[name]
 }

@@ -63,7 +63,7 @@ func spell(name string) cxxName {
 		case '>':
 			depth--
 		case ' ':
-			if depth == 0 && !strings.HasPrefix(base[i:], " namespace)") { // behind the result of a template
+			if depth == 0 && !strings.HasPrefix(base[i:], " namespace)") { // after the return type of a template
 				start, scopeEnd, argsAt = i+1, i+1, 0
 			}
 		case ':':
@@ -106,7 +106,7 @@ func (s cxxName) follows(before []byte) bool {
 	return typed().Match(before[max(0, len(before)-100):]) && bytes.Contains(before, []byte(scope))
 }
 
-// member reports whether the name is that of a member function: its declaration has a parameter more.
+// member reports whether the name is a member function's: its declaration has one more parameter (this).
 func (s cxxName) member(d *ptx.Decl) bool {
 	return d.Signature != nil && len(d.Signature.Params) > arity(s.params)
 }

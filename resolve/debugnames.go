@@ -13,8 +13,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// debugNames makes the names unique that debug sections look up, and then the edits
-// of all functions. A name keeps its spelling if no other function of the output
+// debugNames makes the names that debug sections look up unique, then computes the rename
+// edits of all functions. A name keeps its spelling if no other function of the output
 // declares it, and no earlier link derived a new name from it: adding modules to
 // the output of -r gives the same result as linking all at once.
 func (r *renamer) debugNames(lookedUp []LocalName) {
@@ -69,7 +69,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 
 // spellings holds the spellings of the names that debug sections look up.
 type spellings struct {
-	alone []bool  // it stays
+	alone []bool  // no other function declares the spelling, so it is kept
 	of    []int32 // by name
 }
 

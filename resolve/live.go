@@ -24,7 +24,8 @@ type Pull struct {
 //  3. A live .common definition pulls in the first member that defines the name
 //     .visible or .weak.
 //  4. The names in roots (-u) pull in members too. System calls pull nothing in:
-//     the driver has them. Nor do the names in defined, which something else has.
+//     the driver has them. Nor do the names in defined, which something
+//     outside the archives provides.
 //  5. These rules are applied in rounds until nothing changes. A round reads, in
 //     parallel, the members found by the previous one.
 //

@@ -181,15 +181,15 @@ func (n *fresh) take(name string) {
 	}
 }
 
-// next returns the old name with a $ and the next suffix, and that.
+// next returns old+"$"+n and n, where n is the next unused suffix of old.
 func (n *fresh) next(old string) (name string, suffix int64) {
 	suffix = n.last[old] + 1
 	lazy.Put(&n.last, old, suffix)
 	return old + "$" + strconv.FormatInt(suffix, 10), suffix
 }
 
-// name derives a new name from old. No two of these are equal: all before the last $ is the
-// old one.
+// name derives a new name from old. New names never collide with each other, because the text
+// before the last $ is the old name.
 func (n *fresh) name(old string) string {
 	for {
 		name, suffix := n.next(old)

@@ -336,7 +336,7 @@ func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message 
 		WithHelp(t.duplicateHelp(s.Def, id))
 }
 
-// duplicateHelp returns how to have one definition in place of two.
+// duplicateHelp returns advice on how to resolve a duplicate definition.
 func (t *Table) duplicateHelp(a, b object.ID) string {
 	f, d, e := t.Files[b.File], t.decl(a), t.decl(b)
 	if d == nil || e == nil || d.Kind != e.Kind { // an alias
@@ -363,8 +363,8 @@ func (t *Table) duplicateHelp(a, b object.ID) string {
 	return help
 }
 
-// OutputHelp returns the advice for two modules of which one is the output of a link of the
-// other, which *.ptx names as well; "" for others.
+// OutputHelp returns advice if one module is the output of an earlier link of the other, as when
+// *.ptx matches both, and "" for others.
 func OutputHelp(a, b *object.File) string {
 	for _, pair := range [][2]*object.File{{a, b}, {b, a}} {
 		output, input := pair[0], pair[1]
@@ -375,8 +375,8 @@ func OutputHelp(a, b *object.File) string {
 	return ""
 }
 
-// OnceInFile returns the advice for definitions that several modules have from one line of a
-// source file, or "" if that is not a header of C or C++: compilers that write C++, such as
+// OnceInFile returns advice for definitions in several modules that come from the same source
+// line, or "" if that file is not a C or C++ header: compilers that write C++, such as
 // Slang's, name files of their language. nvcc ignores inline before a kernel.
 func OnceInFile(f *object.File, name ptx.NameID, header string) string {
 	switch path.Ext(header) {

@@ -209,7 +209,8 @@ func (h *hints) misspelt(wanted cxxName, kind ptx.DeclKind) (similar found) {
 }
 
 // hidden returns the function or variable of the name that its source made static, and
-// reports whether it has the same parameters. A name without C++ parameters has any.
+// reports whether it has the same parameters. A name without C++ parameters
+// matches all of them.
 func (h *hints) hidden(wanted cxxName, kind ptx.DeclKind) (f found, in diag.Static, same bool) {
 	for _, at := range h.static[wanted.base] {
 		if h.kind(at) != kind || same {
@@ -486,7 +487,7 @@ func words(f *object.File, o ptx.Other) []string {
 	return strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;:+=\"", r) })
 }
 
-// orAdd is the usual help for an undefined symbol, behind other help.
+// orAdd returns the usual help for an undefined symbol, to be appended to other help.
 func (h *hints) orAdd(name string) string {
 	return "; if that is not it, add the module that defines it" + h.log.With("--allow-undefined="+name, ", or pass %s")
 }

@@ -277,7 +277,7 @@ func TestUnusable(t *testing.T) {
 		cannot.Notes = nil
 		var log diag.Log
 		Resolve(opened(t, user("fun gun")), o, &log).Undefined(unlinked{bad: true}, &log)
-		same(t, "unusable", "messages", written(&log), []string{"error : cannot be linked\nnote a: fun of it is needed here"})
+		same(t, "unusable", "messages", written(&log), []string{"error : cannot be linked\nnote a: its symbol fun is needed here"})
 	}
 }
 

@@ -5,7 +5,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// tails holds the Tail of many names: most others have another.
+// tails is a bitmap filter over the tails of a set of names: if the bit of a name is clear, the name
+// is not in the set.
 type tails []uint64
 
 // newTails makes tails for a number of names.

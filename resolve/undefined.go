@@ -39,7 +39,7 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 				t.reportUndefined(s, list, h, log)
 			case m != nil && !unusable[m]:
 				unusable[m] = true
-				log.Messages = append(log.Messages, m.Note(list[0].file.At(list[0].span), log.Name(s.Name)+" of it is needed here"))
+				log.Messages = append(log.Messages, m.Note(list[0].file.At(list[0].span), "its symbol "+log.Name(s.Name)+" is needed here"))
 			}
 		}
 		s.Open = s.Open || t.options.WarnUndefined

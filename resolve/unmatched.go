@@ -64,8 +64,8 @@ type Named struct {
 }
 
 // Unmatched reports values of options that match nothing in the link, each with the
-// names that may have been meant. "*" may match nothing, and so may what a
-// command passes for an option that it does not take.
+// names that may have been meant. "*" may match nothing, and so may a value
+// that a command sets for an option that it does not offer.
 func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 	var h *hints
 	for _, o := range options {

@@ -58,7 +58,7 @@ var arRefused = map[rune]string{
 	'f': "names are not cut", 'M': "there are no scripts", 'N': "members have names of their own", 'O': "offsets are not shown",
 	'P': "members have no directories", 'T': "thin archives are only read", 'V': "ptxlink --version shows the version",
 	'u': "a package has no times, so no file is newer than a member",
-	'U': "a package has no times and users, so that it is the same wherever it is made",
+	'U': "packages record no times or users, so that builds are reproducible",
 }
 
 // arWords maps words for the operations to their letters.
@@ -160,10 +160,10 @@ func (c *command) ar(opts *cli.Context) error {
 	c.inputs = c.inputs[1:]
 	word := cmp.Or(c.letters, archive)
 	if help := arWords[word]; help != "" {
-		return usageError(fmt.Sprintf("%q is no operation of ar", word), help+"; an archive called "+word+" is written ./"+word)
+		return usageError(fmt.Sprintf("%q is not an ar operation", word), help+"; an archive called "+word+" is written ./"+word)
 	}
 	if archive == "-" {
-		return usageError("an archive is neither read from standard input nor written to standard output", "")
+		return usageError("ar cannot use - as the archive", "")
 	}
 	j := &arJob{command: c, archive: archive, options: options, onDisk: c.memory.output(archive) == nil}
 	_, given := c.memory.input(input{name: archive})
@@ -228,7 +228,7 @@ func (j *arJob) arFresh(ctx context.Context) error {
 		return usageError(fmt.Sprintf("operation %q without an archive", j.archive), "as in: ptxlink ar "+j.archive+" libx.a")
 	}
 	if !strings.ContainsAny(j.archive, "./\\") {
-		return usageError(fmt.Sprintf("%q is no operation of ar", j.archive), "the operations are d, p, q, r, s, t and x; an archive called "+j.archive+" is written ./"+j.archive)
+		return usageError(fmt.Sprintf("%q is not an ar operation", j.archive), "the operations are d, p, q, r, s, t and x; an archive called "+j.archive+" is written ./"+j.archive)
 	}
 	if len(j.inputs) == 0 {
 		return usageError("no files to put into "+j.archive, "ptxlink ar t "+j.archive+" lists its members; ptxlink ar --help lists the operations")

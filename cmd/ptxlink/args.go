@@ -220,7 +220,7 @@ func mistakenFor(t table, arg string) error {
 	}
 	switch word[0] {
 	case 'o':
-		help := "write -o FILE" + t.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
+		help := "write -o FILE" + t.With("--output FILE", " or %s") + "; -oNAME means -o NAME"
 		if word == "optf" || word == "options-file" {
 			help = "@FILE reads arguments from FILE"
 		}

@@ -22,7 +22,7 @@ import (
 type command struct {
 	name           string   // of the subcommand; "" for linking
 	inputs         []input  // in command-line order
-	typed          []string // all arguments behind the subcommand
+	typed          []string // all arguments after the subcommand
 	expanded       []string // typed, with the arguments that files hold
 	arguments      []string // the options from reorder
 	environment    bool     // PTXLINK_FLAGS has some of them

@@ -131,7 +131,7 @@ func clangFile(args []string) (out []string) {
 	return out
 }
 
-// clangArguments makes arguments for clang's wrapper those of a link to a cubin: -v is --verbose, and -r
+// clangArguments translates the arguments of clang-nvlink-wrapper into ptxlink options for a cubin: -v is --verbose, and -r
 // writes a relocatable cubin. LLVM's wrapper writes assembly before it looks for undefined symbols.
 func clangArguments(args []string) []string {
 	format, relocatable, rest := "cubin", false, []string{}
@@ -247,8 +247,7 @@ func fromRustc(name string, args []string) bool {
 		target >= 0 && target+1 < len(args) && strings.HasPrefix(args[target+1], "nvptx") && slices.Contains(args, "--target-cpu")
 }
 
-// rustArguments makes arguments for rustc's linkers those of a link. That rustc exports a symbol
-// keeps it.
+// rustArguments translates the arguments of rustc's linkers. Symbols that rustc exports are kept.
 func rustArguments(args []string) (out []string) {
 	if slices.Contains(args, "--export-symbol") {
 		out = []string{"--gc-variables"} // rustc exports those that the host looks up

@@ -17,9 +17,8 @@ func endings() []os.Signal {
 	return list
 }
 
-// failWrites makes a write fail on a closed standard output and where a file grows
-// over ulimit -f. Otherwise Go ends the process where it stands, with a trace for the
-// second.
+// failWrites turns SIGPIPE and SIGXFSZ into errors of Write; by default they would end the
+// process, the second with a trace.
 func failWrites() {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGPIPE)

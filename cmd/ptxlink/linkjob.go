@@ -184,7 +184,7 @@ func (j *linkJob) readLink() error {
 		return err
 	}
 	if optimize.Enabled() && j.memory == nil {
-		runtime.AddCleanup(new([64]byte), collectAt, 50) // from the first collection on: most of what the optimiser reads changes again
+		runtime.AddCleanup(new([64]byte), collectAt, 50) // after the first collection, collect more often: most of what the optimiser allocates is soon garbage
 	}
 	if len(j.inputs) == 0 {
 		return usageError("no input files", "ptxlink --help shows the usage")

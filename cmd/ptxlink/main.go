@@ -31,8 +31,8 @@ const (
 )
 
 func main() {
-	// What ends Go itself, such as a failed allocation, is then SIGABRT; it would
-	// be exit code 2, which is wrong usage.
+	// Fatal errors of the Go runtime, such as a failed allocation, then raise SIGABRT; their
+	// default exit code 2 would mean a usage error.
 	debug.SetTraceback("crash")
 	collectAt(2000) // most of what a link allocates lives to its end
 	failWrites()

@@ -79,7 +79,7 @@ func checkOutputName(path, format string) error {
 	}
 	for _, other := range otherOutputs {
 		if slices.Contains(strings.Fields(other.endings), ending) {
-			return usageError(fmt.Sprintf("%s would be written to %s, which by its name is %s", what, path, other.is), other.help)
+			return usageError(fmt.Sprintf("the name %s suggests %s, but the output is %s", path, other.is, what), other.help)
 		}
 	}
 	return usageError(fmt.Sprintf("%s would be written to %s, whose suffix is not known", what, path),

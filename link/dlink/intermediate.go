@@ -32,7 +32,7 @@ type Intermediate struct {
 	archives map[int]bool
 	texts    [][]byte // of units that are compiled
 	lazy     []bool   // units that are compiled only if something needs them
-	offered  []bool   // those of which it is not known that something does
+	offered  []bool   // units that nothing is known to need yet
 	failed   []bool   // those that cannot be compiled alone
 }
 
@@ -79,8 +79,8 @@ func preferFor(gpu object.GPU, members []container.Unit) {
 	})
 }
 
-// deferInline leaves the units of which nothing would be left if they were compiled alone to Together: they
-// are libraries, as archives are.
+// deferInline moves the units that would be empty when compiled alone, because they have only inline
+// functions, to Together: they are libraries, as archives are.
 func (c *Intermediate) deferInline() {
 	for i, u := range c.Units {
 		if u.Bitcode != nil && u.Bitcode.OnlyInline() {

@@ -80,8 +80,8 @@ type Writer interface {
 // Pieces are an output, in order.
 type Pieces []Piece
 
-// Edit gives a piece its edits, which are sorted. An edit that overlaps the one before it
-// has the same reason, so it is left out.
+// Edit gives a piece its edits, which are sorted. Overlapping edits have
+// the same cause, so the later one is dropped.
 func (p *Piece) Edit(edits []ptx.Edit) {
 	kept := edits[:0]
 	at := p.Span.Off
@@ -128,7 +128,7 @@ func (l Pieces) Write(w Writer) {
 	}
 }
 
-// Parts calls yield with all text of the output, in parts that divide no name.
+// Parts yields the text of the output in chunks that never split a name.
 func (l Pieces) Parts(yield func([]byte) bool) {
 	for i := range l {
 		p := &l[i]

@@ -14,9 +14,8 @@ type LineMap struct {
 	place func(number int32) (place diag.Place, ok bool) // the line with a number
 }
 
-// run is a stretch of the output. It starts at byte out and comes from byte off of src,
-// line by line; from the lines with these numbers if there are some; from the linker itself
-// if src is nil.
+// A run is a range of the output starting at byte out. Its lines come from src at byte off
+// onwards, from the numbered lines if there are any, or from the linker if src is nil.
 type run struct {
 	out   int
 	src   *diag.Source

@@ -38,7 +38,7 @@ type debugName struct {
 	decl     int32 // the function of the file that first declares it, or -1
 	declared int32 // where
 
-	symbol object.ID // at module scope, if index is -1; the function of a name that is gone
+	symbol object.ID // module-scope symbol if index is -1; for a name that is gone, its function
 	index  int32     // in LookedUp: a name inside a function
 	listed int32     // the index of the file's own name in LookedUp, or -1
 	fate   debuginfo.Fate

@@ -31,7 +31,8 @@ func (p *Program) AvoidFaults() {
 // prefetchParams returns the edits that prefetch the parameters whose address a function takes. If ptxas
 // assembles a kernel with local variables together with such a function, which accesses the parameter at constant
 // offsets only, the function reads and writes a local variable instead. clang 22 writes such functions; assembled
-// apart they are right. A prefetch changes nothing and avoids the fault. Others may rename what is prefetched.
+// apart they are right. A prefetch changes nothing and avoids the fault. others are edits
+// that may rename the prefetched registers.
 func prefetchParams(m *ptx.Module, d *ptx.Decl, others []ptx.Edit) (edits []ptx.Edit) {
 	first, _ := slices.BinarySearchFunc(m.ParamAddresses, d.Body.Off, func(a ptx.ParamAddress, off int32) int { return cmp.Compare(a.End, off) })
 	for _, a := range m.ParamAddresses[first:] {

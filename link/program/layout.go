@@ -114,8 +114,8 @@ func (pl *planner) unify(s *resolve.Symbol) {
 	}
 }
 
-// function returns one name for all names of a function: that of its definition, behind
-// aliases, which ptxas accepts only with the prototype of their target.
+// function returns the canonical name of a function, which is its definition's, with aliases
+// followed. ptxas requires an alias to have the prototype of its target.
 func (pl *planner) function(id object.ID) object.ID {
 	id = pl.Table.Main(id)
 	if target := pl.Table.Files[id.File].Symbols[id.Name].Target; target >= 0 {
@@ -197,7 +197,7 @@ func (pl *planner) checkConstants() {
 		if resolve.WholeProgram(pl.Table.Files[constants[0].File]) { // nvcc takes no inline variable
 			how = "compile them with -rdc=true, and declare it inline (C++17) in the header that defines it"
 		}
-		m.WithHelp(fmt.Sprintf("%d modules have a copy of the largest: %s, so that they share one", n, how))
+		m.WithHelp(fmt.Sprintf("the largest is copied into %d modules; %s, so that they share one", n, how))
 		return
 	}
 	m.WithHelp("move the largest to .global memory")
@@ -246,7 +246,7 @@ func (pl *planner) placePragmas() {
 		loses := slices.IndexFunc(f.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Func && d.HasBody })
 		if len(f.Pragmas) > 0 && loses >= 0 {
 			pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, because it would affect the other inputs").
-				Note(f.At(f.Decls[loses].NameSpan), "a function that loses it")
+				Note(f.At(f.Decls[loses].NameSpan), "this function, for example, loses it")
 		}
 	}
 }

@@ -102,8 +102,8 @@ func tableFunction(f *object.File, n ptx.MetadataNode) (id ptx.NameID, ok bool) 
 	return id, ok && f.Symbols[id].Def >= 0
 }
 
-// nodeEdits returns the edits of a node: first has the numbers that those of its module are added to, and next
-// becomes the ones behind them.
+// nodeEdits renumbers a node: first is what is added to the numbers of its module, and next is raised
+// to the first free number.
 func (pl *planner) nodeEdits(file int32, n ptx.MetadataNode, renamed map[string]string, first, next map[string]int64) (edits []ptx.Edit) {
 	f := pl.Table.Files[file]
 	number := func(item ptx.MetadataItem, of string, defines bool) {

@@ -159,7 +159,7 @@ func readAlone(scope ptx.Scope, text []byte) *ptx.Module {
 	return m
 }
 
-// replace gives the plan the functions that the optimiser left.
+// replace updates the pieces to the functions that remain after optimisation.
 func (p *Program) replace(by *optimize.Result) {
 	c := &Changes{Variables: by.Variables, Moved: by.Moved, Reasons: map[string]string{}}
 	for _, name := range by.Dropped {

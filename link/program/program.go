@@ -32,8 +32,7 @@ type Program struct {
 	options Options
 	pieces  emit.Pieces
 	size    int // bytes of the output
-	// pieces has those of Externs from firstExtern, those of prototypes from
-	// firstPrototype, and those of Bodies from firstBody.
+	// The pieces of Externs, prototypes and Bodies start at these indexes of pieces.
 	firstExtern, firstPrototype, firstBody int
 
 	numbers *lineNumbers // those in Piece.Lines, after Optimize

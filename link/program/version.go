@@ -35,8 +35,8 @@ func ParseVersion(text string) (v ptx.Version, err error) {
 }
 
 // targetVersions are the first versions of PTX that have a target, by the error of ptxas
-// (TestTargetVersions). An a target has that of the plain one unless it
-// is listed.
+// (TestTargetVersions). An a target needs the version of the plain
+// target unless it is listed.
 var targetVersions = map[string]ptx.Version{
 	"sm_20": {Major: 2}, "sm_30": {Major: 3}, "sm_32": {Major: 4}, "sm_35": {Major: 3, Minor: 1}, "sm_37": {Major: 4, Minor: 1},
 	"sm_50": {Major: 4}, "sm_52": {Major: 4, Minor: 1}, "sm_53": {Major: 4, Minor: 2},
@@ -143,9 +143,9 @@ func needsVersion(log *diag.Log, at diag.Place, what string, needs, version ptx.
 		WithHelp(fmt.Sprintf("raise %s to %s", option, needs))
 }
 
-// lower lowers the version of the output to that of Options.Version. It refuses one that
-// does not have what ptxlink reads of the inputs, and warns about others: only ptxas knows
-// whether all instructions are there.
+// lower sets the version of the output to Options.Version. It is an error if that version lacks
+// the target or a directive of an input, otherwise a warning: only ptxas knows whether all
+// instructions are there.
 func (h *Header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
 	refuse := func(at diag.Place, what string, needs ptx.Version) { needsVersion(log, at, what, needs, v) }
 	newest, was := h.versionFile, h.Version

@@ -195,7 +195,7 @@ func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) e
 		}
 		if !ok {
 			if c.damaged++; c.damaged > mostDamaged {
-				c.lose(ctx, errors.New("it gives something else than what was kept"))
+				c.lose(ctx, errors.New("it has returned several damaged entries"))
 			}
 		} else if c.Dir != "" {
 			c.write(key, r)
@@ -323,7 +323,7 @@ func (c *Cache) Finish(log *diag.Log) {
 		c.told = true
 		log.Warn(diag.Cache, diag.Place{}, fmt.Sprintf("cannot use the cache %s: %v", c.Shared, c.lost)).WithHelp("the link does not need it; name another cache with " + log.With("--cache", "%s or ") + "$PTXLINK_CACHE")
 	} else if c.damaged > c.warned && c.lost == nil {
-		log.Warn(diag.Cache, diag.Place{}, fmt.Sprintf("the cache %s gave something else than what was kept; it is written again", c.Shared))
+		log.Warn(diag.Cache, diag.Place{}, fmt.Sprintf("the cache %s returned a damaged entry, which is rewritten", c.Shared))
 		c.warned = c.damaged
 	}
 	c.stored = false

@@ -23,8 +23,7 @@ import (
 //     functions, and nothing but ptxas knows: small programs are assembled both ways,
 //     unless they are one input without calls through pointers. Above tryLimit,
 //     functions that are called through pointers stay separate.
-//  6. Whole mode, which is also what is left where there is no nvlink, or the module
-//     has 32-bit addresses.
+//  6. Otherwise whole mode; also if there is no nvlink, or addresses have 32 bits.
 //
 // Separate functions that ptxas or nvlink refuses are assembled as a whole (orWhole).
 //
@@ -145,7 +144,7 @@ func (b Build) prefer(t *teller, p *partition.Program, e partition.Estimate) way
 	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(p) > 1):
 		return way{assemble: b.better, separate: true}
 	}
-	w := way{assemble: b.whole, why: fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
+	w := way{assemble: b.whole, why: fmt.Sprintf("whole program: kernels would contain %d instructions in all, %d of them distinct", e.Cloned, e.Once)}
 	if !e.Calls && !e.Pointers {
 		w.own = "the kernels call no functions"
 	}

@@ -137,8 +137,8 @@ func CheckPTX(text []byte) error {
 	return nil
 }
 
-// identify returns what tells a library from others on any machine: its size and its first
-// pages, which hold the build ID.
+// identify returns a fingerprint of a library that is the same on every machine: its size and its
+// first pages, which hold the build ID.
 func identify(path string) []byte {
 	info, err := os.Stat(path)
 	start := infile.Head(path, 1<<16)

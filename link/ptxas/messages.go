@@ -26,7 +26,7 @@ var said = lazy.Regexp(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *
 const aborted = "Ptx assembly aborted due to errors"
 
 // withoutPIC is what ptxas 12.4 says of a whole program with some thousand variables. The
-// code is that of -pic=false, for which nobody asked either
+// code is the same as with -pic=false, so the message is dropped
 // (testdata/script/cubin_many_variables.txtar).
 const withoutPIC = "Disabling default position-independent-code"
 
@@ -274,7 +274,7 @@ func (o Options) unfinished() string {
 // unified returns the help for .unified, which no mode makes a finished cubin of
 // (testdata/script/var_unified.txtar).
 func (o Options) unified() string {
-	return diag.Join("ptxas assembles .unified for nvlink only, which wants an index file (-uidx) whose form is not documented", o.Spelling.With("-c", "%s makes a relocatable cubin"))
+	return diag.Join("only nvlink can finish .unified functions, and it needs an index file (-uidx) of an undocumented format", o.Spelling.With("-c", "%s makes a relocatable cubin"))
 }
 
 // externLine returns the number of the line that declares a name .extern; 0 if none does.

@@ -11,7 +11,7 @@ import (
 	"ptxlink/object/container"
 )
 
-// Own are the cubins that ptxas -c has already made of the inputs of a linked module, with those of
+// Own holds the relocatable cubins that the inputs already contain for the linked module, and
 // Target.Cubins.
 type Own struct {
 	Cubins  []container.Cubin

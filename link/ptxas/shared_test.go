@@ -92,9 +92,9 @@ func TestShared(t *testing.T) {
 			}
 			c.Dir = ""
 			c.store(t.Context(), keyOf(2), want)
-			said, want := finish(c), "the cache http://cache gave something else than what was kept; it is written again"
+			said, want := finish(c), "the cache http://cache returned a damaged entry, which is rewritten"
 			if i == mostDamaged {
-				want = "cannot use the cache http://cache: it gives something else than what was kept"
+				want = "cannot use the cache http://cache: it has returned several damaged entries"
 			}
 			if i > mostDamaged {
 				want = ""
