@@ -21,9 +21,8 @@ const (
 )
 
 // archive opens the members of an ar archive: GNU with its // table and indexes,
-// BSD and Darwin with names before the bodies, and thin. It skips indexes: the
-// names that a member defines are read from its PTX. The metadata of a package
-// gives the hosts of its members.
+// BSD and Darwin with names before the bodies, and thin. It skips indexes, because the names that a
+// member defines are read from its PTX. The metadata of a package gives the hosts of its members.
 func (op *opener) archive(data []byte, p place, thin bool) {
 	p.Archive = true
 	if thin {
@@ -49,7 +48,7 @@ func (op *opener) archive(data []byte, p place, thin bool) {
 		}
 		any = true
 		p.need(len(h.name) <= maxName, h.at, "name of an archive member has %d bytes, more than %d", len(h.name), maxName)
-		// All members may have one long name of the table.
+		// Names count as data, because all members may have one long name of the table.
 		op.left -= int64(len(h.name))
 		op.needLeft(op.left >= 0, p, h.at)
 		if thin {
@@ -96,10 +95,8 @@ func isSymdef(name string) bool {
 	return slices.Contains([]string{"__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64", "__.SYMDEF_64 SORTED"}, name)
 }
 
-// isMeta reports whether a member holds the metadata of a package.
 func isMeta(name string, body []byte) bool { return name == metaName && prefixed(body, metaMark) }
 
-// arEntry is one member of an archive.
 type arEntry struct {
 	at, next int
 	name     string
@@ -124,7 +121,7 @@ func (h *arEntry) read(data, names []byte, p place, thin bool) {
 	}
 	from := uint64(h.at + arHeader)
 	if thin && !isTable(h.name) {
-		size = 0 // the size given is that of the file
+		size = 0 // the size given is the size of the file
 	}
 	if h.body, ok = span(data, from, size); !ok {
 		panic(h.named(p.fault(h.at, "archive member %q has %d bytes by its header, of which %d are there", h.name, size, uint64(len(data))-from), names))
@@ -168,14 +165,14 @@ func (h *arEntry) longName(names []byte, p place) string {
 	return strings.TrimSuffix(string(name), "/")
 }
 
-// thinFile is what a member of a thin archive names.
+// thinFile identifies the file that a member of a thin archive names.
 type thinFile struct {
 	path   string
 	origin int
 }
 
 // thinMember opens a member that is a separate file beside the archive. A file that is
-// named again is not opened again: the first gives every definition in it, and the
+// named again is not opened again, because the first member gives every definition in it, and an
 // archive may name it any number of times.
 func (op *opener) thinMember(h arEntry, p place) {
 	path := filepath.FromSlash(h.name)

@@ -60,7 +60,7 @@ func ReadArchive(name string, data []byte) (Archive, error) {
 }
 
 // readHeader reads the fields that only a listing shows. A field that is not a
-// number reads as 0.
+// number reads as 0 instead of being an error.
 func (m *ArchiveMember) readHeader(head []byte) {
 	number := func(from, to, base int) int64 {
 		n, _ := strconv.ParseInt(string(bytes.TrimSpace(head[from:to])), base, 64)
@@ -70,8 +70,8 @@ func (m *ArchiveMember) readHeader(head []byte) {
 	m.Size = number(48, 58, 10)
 }
 
-// readRecords reads the records of a package that is being edited. The edit
-// compares them with the members, so outdated offsets do no harm.
+// readRecords reads the records of a package that is being edited. Outdated offsets do no harm,
+// because the edit compares the records with the members.
 func readRecords(body []byte) (list []Record) {
 	for line := range bytes.Lines(body) {
 		var r Record
@@ -83,7 +83,7 @@ func readRecords(body []byte) (list []Record) {
 }
 
 // IsPTX reports whether the text starts like a module. Open treats a file that is
-// no container as PTX, so that the parser reports the error.
+// not a container as PTX, so that the parser reports the error.
 func (m Member) IsPTX() bool { return looksLikePTX(m.Text) }
 
 // IsMeta reports whether the member holds the metadata of a package.

@@ -14,9 +14,9 @@ import (
 	"ptxlink/link/diag"
 )
 
-// arWriter is the state of one call of WriteArchive.
 type arWriter struct {
-	// wide is the first offset that does not fit the 32-bit index.
+	// wide is the first offset that does not fit the 32-bit index. It is a field, so that tests
+	// need no archive of that size.
 	wide    int64
 	members []ArchiveMember
 	names   []byte   // the // table
@@ -28,8 +28,8 @@ type arWriter struct {
 // maxStored is the largest number that the ten digits of a header can hold.
 const maxStored = 9_999_999_999
 
-// WriteArchive returns an ar archive in GNU form. The output depends on the members
-// only: it holds no times, users or modes of files.
+// WriteArchive returns an ar archive in GNU form. It holds no times, users or modes of files, so
+// that the output depends on the members only.
 //
 //  1. The index, if wanted: for each of the Symbols, in the order of the members,
 //     the offset of its member. Then the table of long names.
@@ -80,7 +80,8 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 		head = appendEven(head)
 	}
 	meta := w.meta(offsets, head)
-	// An archive that grows by append takes its size once more.
+	// The whole size is allocated at once, because an archive that grows by append takes its size
+	// once more.
 	size := end + arHeader + even(int64(len(meta)))
 	if err := room.For(size); err != nil {
 		return nil, err
@@ -113,7 +114,8 @@ func appendMember(out []byte, head string, data []byte) []byte {
 // headName returns the name field of a header: the name, or its offset in the table
 // of long names.
 func (w *arWriter) headName(name string) (string, error) {
-	// A reader mistakes such a name for an index, and drops a slash at the end.
+	// These names cannot be stored, because a reader mistakes them for an index, or drops the slash
+	// at the end.
 	if name == "" || strings.ContainsAny(name, "\n\x00") || strings.HasSuffix(name, "/") || isSymdef(name) {
 		return "", fmt.Errorf("an archive cannot hold a member called %q", name)
 	}
@@ -210,14 +212,13 @@ func indexDigest(head, records []byte) []byte {
 	return h.Sum(nil)
 }
 
-// line returns the record as a line of JSON.
 func (r Record) line() ([]byte, error) {
 	if !utf8.ValidString(r.Name) {
 		return nil, fmt.Errorf("%q is not UTF-8", r.Name)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // names of C++ templates stay readable
+	e.SetEscapeHTML(false) // so that names of C++ templates stay readable
 	err := e.Encode(r)
 	return diag.EscapeJSON(b.Bytes()), err
 }

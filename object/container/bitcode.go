@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Bitcode is what LLVM bitcode says of itself.
+// Bitcode describes a module of LLVM bitcode.
 type Bitcode struct {
 	Producer string // "LLVM19.1.7"; LLVM before 3.8 and NVIDIA's write none
 	Triple   string // "nvptx64-nvidia-cuda"
@@ -16,14 +16,15 @@ type Bitcode struct {
 	Symbols  []BitcodeSymbol
 }
 
-// BitcodeSymbol is a name that other modules may use, or that this one needs of them.
+// BitcodeSymbol is a name that a module defines for other modules, or needs from them.
 type BitcodeSymbol struct {
 	Name    string
 	Defined bool
 	Inline  bool // a compiler drops it if its module does not use it
 }
 
-// OnlyInline reports whether all that a module defines is dropped if it is compiled alone, as of libclc.
+// OnlyInline reports whether a compiler would drop everything that the module defines if it
+// compiled the module alone, as for libclc.
 func (b Bitcode) OnlyInline() bool {
 	defines := false
 	for _, s := range b.Symbols {
@@ -35,9 +36,10 @@ func (b Bitcode) OnlyInline() bool {
 	return defines
 }
 
-// bitcode offers LLVM bitcode. That for other machines, such as the host or 32-bit nvptx, is not linked.
+// bitcode offers LLVM bitcode. Bitcode for other machines, such as the host or 32-bit nvptx, is not
+// linked.
 func (op *opener) bitcode(data []byte, p place) {
-	b, _ := ReadBitcode(data) // if it is damaged, its compiler tells where
+	b, _ := ReadBitcode(data) // without an error, because its compiler tells where it is damaged
 	switch {
 	case b.Triple == "":
 		op.none(bitcodeUnknown, "", p)
@@ -50,8 +52,9 @@ func (op *opener) bitcode(data []byte, p place) {
 
 const bitcodeMagic, wrapperMagic = "BC\xc0\xde", "\xde\xc0\x17\x0b"
 
-// PTXName returns the name in PTX. LLVM writes names with a dot into PTX, which has no such names, but for
-// those that it can see to be private to the module; these it changes in this way.
+// PTXName returns the name in valid PTX, where names cannot contain dots. LLVM itself changes only
+// names that it can see to be private to the module, in the same way. It writes other names with a
+// dot into PTX as they are.
 func (s BitcodeSymbol) PTXName() string { return ptxName.Replace(s.Name) }
 
 var ptxName = strings.NewReplacer(".", "_$_", "@", "_$_", "<", "_$_", ">", "_$_")
@@ -59,8 +62,8 @@ var ptxName = strings.NewReplacer(".", "_$_", "@", "_$_", "<", "_$_", ">", "_$_"
 // IsBitcode reports whether data starts like LLVM bitcode.
 func IsBitcode(data []byte) bool { return prefixed(data, bitcodeMagic) || prefixed(data, wrapperMagic) }
 
-// bitcodeIn returns the bitcode in data, which may be in a wrapper: of five words, the third
-// and the fourth have the place and the size.
+// bitcodeIn returns the bitcode in data, which may be in a wrapper. The wrapper has five words: the
+// third is the place of the bitcode, and the fourth its size.
 func bitcodeIn(data []byte) ([]byte, bool) {
 	if !prefixed(data, wrapperMagic) {
 		return data, prefixed(data, bitcodeMagic)
@@ -193,7 +196,7 @@ func (m *bitcodeReader) block(r *bitReader, id uint64, width uint) {
 	}
 }
 
-// readsBlock reports whether a block in another one has what is looked for.
+// readsBlock reports whether a block in another one is read. The others are skipped.
 func readsBlock(outer, id uint64) bool {
 	switch outer {
 	case noBlock:
@@ -278,11 +281,11 @@ func (m *bitcodeReader) symbol(record []uint64) {
 	m.inTable = append(m.inTable, s)
 }
 
-// What LLVM writes in the blocks that are read is far below these limits; without them, a short
-// file could take long.
+// LLVM stays far below these limits in the blocks that are read. Without limits, a short file would
+// take long.
 const maxAbbreviations, maxOperands, maxElements = 256, 64, 1 << 16
 
-// bitReader reads the words of a bitstream. bad stays set.
+// bitReader reads the words of a bitstream. bad stays set, so that it can be checked at the end.
 type bitReader struct {
 	data []byte
 	at   int // in bits
@@ -353,9 +356,9 @@ func (r *bitReader) define() (a abbreviation) {
 func (r *bitReader) record(a abbreviation) (record []uint64) {
 	for i := 0; i < len(a) && !r.bad; i++ {
 		switch a[i].kind {
-		case array: // of the operand behind it, the last one
+		case array: // of the operand after it, which must be the last one
 			if i+1 == len(a) || a[i+1].kind == literal || a[i+1].kind != char6 && a[i+1].value == 0 {
-				r.bad = true // elements without bits may be any number
+				r.bad = true // since elements without bits could be any number
 				break
 			}
 			n := r.vbr(6)

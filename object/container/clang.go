@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MendClang returns a relocatable cubin without what clang 16 to 22 gets wrong with -fgpu-rdc, and nvlink
-// refuses. resolve/clang.go has the same for PTX:
+// MendClang repairs a relocatable cubin, because nvlink refuses two things that clang 16 to 22
+// writes with -fgpu-rdc. resolve/clang.go has the same for PTX:
 //
 //  1. A static variable that host code uses is defined as NAME__static__ and the number of the compilation,
 //     but code uses NAME, which is undefined. It gets the name of the definition.

@@ -20,7 +20,7 @@ const (
 // IsTileIR reports whether data is the bytecode of CUDA Tile IR.
 func IsTileIR(data []byte) bool { return prefixed(data, "\x7fTileIR\x00") }
 
-// kindOf is what each form other than PTX is called.
+// kindOf is the kind of each form other than PTX, for messages.
 var kindOf = [...]kind{MachineCode: cubin, LTOIR: ltoIR, LLVMBitcode: bitcode, TileIR: tileIR}
 
 // Code is device code in a file, of which only the headers have been read. The name is that of
@@ -95,8 +95,8 @@ func (c Code) Modules() ([]Member, error) {
 	})
 }
 
-// Object is the device code of one object: a fatbin, or what is in one file or member of an
-// archive and in no fatbin. ld -r puts several fatbins into one file.
+// Object is the device code of one object: a fatbin, or the code outside fatbins in one file or
+// member of an archive. ld -r puts several fatbins into one file.
 type Object struct {
 	Name  string // of the file or the member, as in messages: "app.o", "libx.a(k.o)"
 	Codes []Code
@@ -189,14 +189,12 @@ type listing struct {
 	symbol             func(object, name string) // HostSymbols
 }
 
-// read lists what is in a file.
 func (l *listing) read(name string, data []byte, o Options) {
 	op := newOpener(o, int64(len(data)))
 	op.list = l
 	op.open(data, place{Member: Member{Name: name}, path: name, object: name})
 }
 
-// object returns the object that p is in.
 func (l *listing) object(p place) *Object {
 	last := len(l.objects) - 1
 	if last < 0 || l.ended || l.group != p.Group {
@@ -242,8 +240,8 @@ func (op *opener) offer(form Form, target string, p place, read func() []byte) {
 	}
 }
 
-// needFew ends the reading if there are n modules already. The record of a module takes more memory
-// than the smallest module, so the average size has a lower bound.
+// needFew ends the reading if there are n modules already. The average size must have a lower
+// bound, because the record of a module takes more memory than the smallest module.
 func (op *opener) needFew(n int, p place) {
 	const some, least = 10_000, 256
 	size := op.size + op.MaxSize - op.left
@@ -252,5 +250,4 @@ func (op *opener) needFew(n int, p place) {
 	}
 }
 
-// whole returns data for offer.
 func whole(data []byte) func() []byte { return func() []byte { return data } }

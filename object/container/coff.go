@@ -28,9 +28,9 @@ var coffMachines = map[uint16]string{
 	0x01c4: "arm",
 }
 
-// isCOFF reports whether data starts like an object for Windows. Only programs have
-// an optional header, so the zeros of its size make the two bytes of the machine a
-// usable mark.
+// isCOFF reports whether data starts like an object for Windows. The two bytes of the machine are a
+// usable mark only because the size of the optional header must be 0 as well: only programs have
+// such a header.
 func isCOFF(data []byte) bool {
 	return len(data) >= coffHeader && le.Uint16(data[16:]) == 0 && coffMachines[le.Uint16(data)] != ""
 }
@@ -46,7 +46,6 @@ type coffFile struct {
 	strings  []byte // table of long names, from its size on
 }
 
-// program opens a program or DLL for Windows.
 func (op *opener) program(data []byte, p place) {
 	p.need(len(data) >= 0x40, 0, "Windows program is cut short in its header")
 	at := uint64(le.Uint32(data[0x3c:]))
@@ -90,8 +89,8 @@ func (op *opener) coff(f *coffFile, head []byte, sections uint64, p place) {
 	op.coffSections(f, p)
 }
 
-// readStrings finds the table of long names, behind the symbols. In programs the
-// field may be left from an object, and long names are rare.
+// readStrings finds the table of long names, which follows the symbols. A program without the table
+// is accepted, because its field may be left from an object, and long names are rare.
 func (f *coffFile) readStrings(symbols, count uint32, size uint64, p place) {
 	at := uint64(symbols) + uint64(count)*size
 	if symbols == 0 {
@@ -104,7 +103,6 @@ func (f *coffFile) readStrings(symbols, count uint32, size uint64, p place) {
 	p.need(ok || f.image, 0, "COFF file is cut short: its symbols and names are at byte %#x, and it ends at %#x", symbols, len(f.data))
 }
 
-// coffSections opens the device code in the sections.
 func (op *opener) coffSections(f *coffFile, p place) {
 	p.OS, p.Arch = "windows", coffMachines[f.machine]
 	headers := uint64(len(f.data)) - min(f.sections, uint64(len(f.data)))

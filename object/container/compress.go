@@ -21,12 +21,11 @@ const (
 	lz4Magic  = "\x04\x22\x4d\x18"
 	lz4Legacy = "\x02\x21\x4c\x18" // lz4 -l
 	skipMagic = "\x2a\x4d\x18"     // after 0x50 to 0x5f: a zstd or LZ4 frame without data
-	// zstdMost is the most bytes that one byte of a zstd frame can expand to: a
-	// block holds 128 KiB at most, and takes 4 bytes if all of them are equal.
+	// zstdMost is the most bytes that one byte of a zstd frame can expand to, because a block holds
+	// 128 KiB at most, and takes 4 bytes if all of them are equal.
 	zstdMost = 128 << 10 / 4
 )
 
-// codec is a compression format.
 type codec struct {
 	name string
 	// unfold returns errTooLong if data expands to more than limit bytes, before it
@@ -49,11 +48,12 @@ var (
 	errNothing = errors.New("it decompresses to NULs")
 )
 
-// zstds are reused: an archive may hold thousands of small streams, and a reader takes 5 MB.
+// zstds are reused, because an archive may hold thousands of small streams, and a reader takes 5
+// MB.
 var zstds = sync.Pool{New: func() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<41), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
-		panic(err) // the options are constants
+		panic(err) // this cannot happen, because the options are constants
 	}
 	return z
 }}
@@ -102,8 +102,8 @@ func unzstd(data []byte, limit int64, memory allocate) ([]byte, error) {
 	}
 	size := end
 	if most != least {
-		// A writer that flushes often writes small blocks, so most may be far too
-		// high.
+		// size is a guess, because a writer that flushes often writes small blocks, and most may be
+		// far too high then.
 		size = min(end, 16*int64(len(data))+room.Few)
 	}
 	if err := room.For(size); err != nil {
@@ -111,8 +111,7 @@ func unzstd(data []byte, limit int64, memory allocate) ([]byte, error) {
 	}
 	plain := memory(size + 1)[:0]
 	for len(frames) > 0 {
-		// Frames are decoded one at a time: the capacity limit is wrong after the
-		// first.
+		// Frames are decoded one at a time, because the capacity limit is wrong after the first.
 		part, err := z.DecodeAll(frames[0].data, plain[len(plain):])
 		have := int64(len(plain) + len(part))
 		switch {
@@ -121,7 +120,8 @@ func unzstd(data []byte, limit int64, memory allocate) ([]byte, error) {
 		case err == nil && have <= size:
 			plain = plain[:have]
 			frames = frames[1:]
-		// The decoder may report a block that does not fit as damaged.
+		// The error is final only if a whole block would have fit, because the decoder may report a
+		// block that does not fit as damaged.
 		case size-have >= zstdBlock && !errors.Is(err, zstd.ErrDecoderSizeExceeded), uint64(size) >= most:
 			return nil, err
 		case size == limit:
@@ -148,7 +148,7 @@ type zstdFrame struct {
 }
 
 // zstdFrames splits data into frames, without the skippable ones. Data that is not
-// a frame becomes the last one, for which the decoder reports the error.
+// a frame becomes the last one, so that the decoder reports the error.
 func zstdFrames(data []byte) (frames []zstdFrame, err error) {
 	for len(data) > 0 {
 		var h zstd.Header
@@ -269,8 +269,8 @@ func (p place) needRoom(at int, err error) {
 // many NULs as callers check.
 func onlyNUL(data []byte) bool { return len(bytes.TrimLeft(data, "\x00")) == 0 }
 
-// Start returns the first bytes of a file, which tell its form: those of the contents if it is
-// compressed.
+// Start returns the first bytes of a file, which tell its form. For a compressed file, they are the
+// first bytes of the contents.
 func Start(data []byte) []byte {
 	var r io.Reader = bytes.NewReader(data)
 	switch c, _ := codecOf(data); c.name {
@@ -293,8 +293,7 @@ func Start(data []byte) []byte {
 	return start[:n]
 }
 
-// IsCompressed reports whether data, of which only 8 bytes need be there, starts like a
-// compressed file.
+// IsCompressed reports whether data starts like a compressed file. The first 8 bytes are enough.
 func IsCompressed(data []byte) bool {
 	_, ok := codecOf(data)
 	return ok || isSkipped(data)
@@ -323,8 +322,8 @@ func codecOf(data []byte) (c codec, ok bool) {
 	return codec{}, false
 }
 
-// compressed opens the contents of a compressed file. PTX is listed as it is: it begins with a
-// directive, a comment or a blank, and no container does.
+// compressed opens the contents of a compressed file. PTX is listed without decompressing all of
+// it, because its first byte tells: no container begins with a directive, a comment or a blank.
 func (op *opener) compressed(data []byte, p place, c codec) {
 	unpack := func() []byte { return op.decompress(data, p, 0, -1, c) }
 	if op.list != nil && bytes.IndexAny(Start(data), "./ \t\r\n") == 0 {
@@ -359,8 +358,8 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 
 // block returns the size bytes that a bare LZ4 block decompresses to.
 func (op *opener) block(data []byte, p place, at int, size uint64) []byte {
-	// Huge images are LZ4 frames. No block starts with these bytes: its first match
-	// would reach before the first byte.
+	// Huge images are LZ4 frames. No block starts with these bytes, because its first match would
+	// reach before the first byte.
 	if prefixed(data, lz4Magic) {
 		return op.decompress(data, p, at, int64(min(size, 1<<62)), lz4Codec)
 	}

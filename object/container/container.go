@@ -33,8 +33,8 @@ type Member struct {
 	Target      string // sm_80, sm_90a, sm_100f
 
 	// Group is the same non-zero number for members that are alternatives: all PTX
-	// of one fatbin, each for another target, of which a link takes one. Numbers
-	// count from 1 in every call of Open. A fatbin with one PTX has its own group.
+	// of one fatbin, each for another target. A link takes one of them. Numbers count from 1 in
+	// every call of Open. A fatbin with one PTX has its own group.
 	Group int
 
 	// Options are those that a fatbin records for ptxas: "-O1 --compile-only".
@@ -46,8 +46,8 @@ type Options struct {
 	// MaxSize limits the total size of decompressed data and of the files that thin
 	// archives name, in bytes; 0 means 4 GiB.
 	MaxSize int64
-	// Open reads a file that a thin archive names if it has at most limit bytes;
-	// its path is joined to that of the archive. nil reads regular files.
+	// Open reads a file that a thin archive names if it has at most limit bytes. path starts with
+	// the directory of the archive. nil reads regular files.
 	Open func(path string, limit int64) ([]byte, error)
 	// Touched is called with the number of bytes that were read, or 0 for a header. nil is not called.
 	Touched func(bytes int)
@@ -64,7 +64,7 @@ type Error struct {
 	NoPTX bool
 	// Cubins are the GPUs of the cubins that a file without PTX holds.
 	Cubins []string
-	// Stale is set if only the index of a package is wrong: Open can read the file.
+	// Stale is set if only the index of a package is wrong, so that Open can read the file.
 	Stale bool
 	// Err is the cause if the file could not be read, rather than being damaged.
 	Err error
@@ -82,8 +82,8 @@ func (e *Error) Error() string {
 const (
 	// DefaultMaxSize is used if Options.MaxSize is 0.
 	DefaultMaxSize = 4 << 30
-	// maxDepth is more than any build needs: a compressed fatbin in an
-	// OffloadBinary in a host object in a compressed archive takes 6.
+	// maxDepth is more than any build needs, since a compressed fatbin in an OffloadBinary in a
+	// host object in a compressed archive takes 6.
 	maxDepth = 10
 )
 
@@ -130,7 +130,6 @@ type opener struct {
 	list *listing // set where device code is listed and PTX is not unwrapped
 }
 
-// newOpener returns the state for a file of size bytes.
 func newOpener(o Options, size int64) *opener {
 	o.MaxSize = cmp.Or(max(o.MaxSize, 0), DefaultMaxSize)
 	if o.Open == nil {
@@ -159,7 +158,6 @@ func (p place) in(name string) place {
 	return p
 }
 
-// member returns the place of a member of the archive p.
 func (p place) member(name string) place {
 	p = p.in(p.Name + "(" + name + ")")
 	p.object = p.Name
@@ -228,7 +226,7 @@ func (op *opener) open(data []byte, p place) {
 	case known >= 0:
 		op.none(refused[known].kind, p.Target, p)
 	case !p.inside && !isBinary(data), looksLikePTX(data):
-		if op.list == nil { // a link of small modules makes no functions for them
+		if op.list == nil { // so that a link of small modules makes no functions for them
 			op.texts(data, p)
 			return
 		}
@@ -255,8 +253,8 @@ func prefixed(data []byte, magic string) bool {
 	return len(data) >= len(magic) && string(data[:len(magic)]) == magic
 }
 
-// texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
-// a file linked by gcc holds several.
+// texts adds the modules in a text. A file linked by gcc holds several, because nvptx-none-ld ends
+// every module with a NUL.
 func (op *opener) texts(data []byte, p place) {
 	m, text := p.Member, trimNUL(data)
 	if bytes.IndexByte(text, 0) >= 0 {
@@ -266,7 +264,7 @@ func (op *opener) texts(data []byte, p place) {
 				continue
 			}
 			if parted = looksLikePTX(piece); !parted {
-				break // not split here: the parser points at the NUL
+				break // not split here, so that the parser points at the NUL
 			}
 			m.Text = piece
 			op.add(m, p)
@@ -280,7 +278,6 @@ func (op *opener) texts(data []byte, p place) {
 	op.add(m, p)
 }
 
-// add adds a module.
 func (op *opener) add(m Member, p place) {
 	op.needFew(len(op.members), p)
 	p.describe(&m)
@@ -290,7 +287,7 @@ func (op *opener) add(m Member, p place) {
 func trimNUL(data []byte) []byte { return bytes.TrimRight(data, "\x00") }
 
 // isBinary reports whether the start of data has bytes that no text has. NULs do
-// not count: the parser has its own message for them.
+// not count, because the parser has its own message for them.
 func isBinary(data []byte) bool {
 	return slices.ContainsFunc(data[:min(len(data), 512)], func(c byte) bool {
 		return c < ' ' && c != 0 && c != 0x1a && (c < '\t' || c > '\r') || c == 0x7f
@@ -322,8 +319,8 @@ func looksLikePTX(text []byte) bool {
 	}
 }
 
-// unique makes the names of members unique: an archive may hold two members of one
-// name, and a section several fatbins.
+// unique makes the names of members unique, because an archive may hold two members of one name,
+// and a section several fatbins.
 func (op *opener) unique() {
 	if len(op.members) == 1 { // without the memory of the map
 		return
@@ -354,7 +351,6 @@ func span(data []byte, from, size uint64) ([]byte, bool) {
 	return data[from : from+size], true
 }
 
-// within reports whether size bytes of data are at an offset.
 func within(data []byte, from, size uint64) bool {
 	return from <= uint64(len(data)) && size <= uint64(len(data))-from
 }
@@ -443,7 +439,7 @@ func (h *holdings) words() (what, help string) {
 	var parts []string
 	for what := range kinds {
 		n := h.count[what]
-		// Host code in a library of device code is expected and not listed.
+		// Host code is not listed if there is more, because a library of device code has it, too.
 		if n == 0 || what >= host && len(parts) > 0 {
 			continue
 		}

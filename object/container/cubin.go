@@ -12,9 +12,9 @@ import (
 
 // holdsBytes reports whether a section of this type takes up room in the file. In a
 // relocatable cubin, .nv.global, .nv.local and .nv.shared have types of their own;
-// nvlink makes them NOBITS (testdata/script/cubin_zeroed.txtar). The types that a later release
-// adds may be of such memory too: CUDA 13.5 has those up to 0x16, of banks of constants from 0x64,
-// and from 0x82 to 0x8b.
+// nvlink makes them NOBITS (testdata/script/cubin_zeroed.txtar). It returns false for types that
+// CUDA 13.5 does not have, because a later release may add more types of such memory. CUDA 13.5 has
+// the types up to 0x16, banks of constants from 0x64, and the types from 0x82 to 0x8b.
 func holdsBytes(kind elf.SectionType) bool {
 	switch kind {
 	case elf.SHT_NULL, elf.SHT_NOBITS,
@@ -28,8 +28,8 @@ func holdsBytes(kind elf.SectionType) bool {
 }
 
 // CheckCubin returns an error if data is not a complete cubin: an ELF file for CUDA
-// with sections, all of which lie within the file, like its segments. It does not
-// check their contents. It cannot use debug/elf, which does not accept cubins.
+// whose sections and segments all lie within the file. It does not check their contents. It cannot
+// use debug/elf, which does not accept cubins.
 func CheckCubin(data []byte) error {
 	if len(data) < 16 || string(data[:4]) != elf.ELFMAG {
 		return errors.New("it is not an ELF file")
@@ -57,10 +57,10 @@ func CheckCubin(data []byte) error {
 }
 
 // Localise makes symbols local that had no linkage before a module was cut into parts,
-// as nvlink leaves those of one cubin, so that the host does not find them. The symbols
-// keep their places, because relocations and attributes refer to them by index: local
-// ones may follow global ones, as in the cubins of whole-program ptxas. The cubin has
-// passed CheckCubin.
+// so that the host does not find them. nvlink leaves such symbols of an uncut module local, too.
+// The symbols keep their places, because relocations and attributes refer to them by index: local
+// ones may follow global ones, as in the cubins of whole-program ptxas. The cubin has passed
+// CheckCubin.
 func Localise(cubin []byte, names []string) {
 	f, fault := tryELF(cubin)
 	if len(names) == 0 || fault != nil || !f.wide {
@@ -180,7 +180,7 @@ type Cubin struct {
 	Data   []byte
 }
 
-// Relocatable reports whether nvlink links the cubin: ptxas -c wrote it.
+// Relocatable reports whether ptxas -c wrote the cubin. nvlink cannot link other cubins.
 func (c Cubin) Relocatable() bool {
 	return len(c.Data) > 18 && elf.Type(le.Uint16(c.Data[16:])) == elf.ET_REL
 }

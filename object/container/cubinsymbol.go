@@ -22,22 +22,23 @@ type CubinSymbol struct {
 	Entry    bool  // a kernel
 	Bound    bool  // kernels or data of the cubin refer to it, perhaps through local functions
 	Size     int64 // of a variable, or of the code, in bytes
-	// Space is that of a variable: global, const or shared; empty if the cubin does not say it.
+	// Space is the state space of a variable: global, const or shared; empty if the cubin does not
+	// record it.
 	Space   string
 	Initial bool // a variable with an initialiser in .global
-	// Prototype is what nvlink compares of a function, such as "#iilb16" (.nv.prototype): after
-	// # the result and the parameters, b, h, i, l and x for integers and untyped of 8 to 128
-	// bits, f and d for floats, v for no result; a number is that of the elements of an
-	// array. Empty for kernels and for functions whose address is taken. Behind a | ptxas 13.5
-	// describes the registers of system calls and of .abi_preserve.
+	// Prototype is the type that nvlink compares, such as "#iilb16" (.nv.prototype): after # the
+	// result and the parameters, b, h, i, l and x for integers and untyped of 8 to 128 bits, f and
+	// d for floats, v for no result; a number counts the elements of an array. Empty for kernels
+	// and for functions whose address is taken. After a |, ptxas 13.5 describes the registers of
+	// system calls and of .abi_preserve.
 	Prototype string
 	// Registers of a thread that runs a function that the cubin defines, the bytes of stack that
 	// the function itself takes, and those that it takes with all that it calls, -1 if they are
 	// not known.
 	Registers, Frame int
 	Stack            int64
-	// Params are those of a kernel that the cubin defines, and Shared and Constant the bytes of
-	// .shared and of parameters and the like that are its own.
+	// Params are the parameters of a kernel that the cubin defines. Shared and Constant are its own
+	// bytes of .shared, and of parameters and the like.
 	Params           []CubinParam
 	Shared, Constant int64
 	Alias            bool // the code of a function has another name, too
@@ -79,7 +80,7 @@ func (s CubinSymbol) Linkage() string {
 
 // Types of symbols and sections in cubins, and values of st_other.
 const (
-	sttTexture elf.SymType = 10 // STT_CUDA_TEXTURE, then those of samplers and surfaces
+	sttTexture elf.SymType = 10 // STT_CUDA_TEXTURE; the types of samplers and surfaces follow
 	sttObject  elf.SymType = 13 // STT_CUDA_OBJECT
 	shtInfo                = elf.SHT_LOPROC
 	spaces                 = 0xe0
@@ -108,7 +109,6 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 	return list, nil
 }
 
-// symbolReader reads the symbols of one cubin.
 type symbolReader struct {
 	*cubinFile
 	sizes      map[string]int64 // of sections
@@ -158,7 +158,7 @@ func (r *symbolReader) symbol(index uint32, s elfSymbol) (c CubinSymbol, ok bool
 	return c, true
 }
 
-// function fills in what is known of a function that is defined in a section.
+// function fills in the fields of a function that a section defines.
 func (r *symbolReader) function(c *CubinSymbol, index, section, info uint32) {
 	if c.Entry {
 		c.Params = r.params[section]
@@ -175,8 +175,8 @@ func (r *symbolReader) function(c *CubinSymbol, index, section, info uint32) {
 	c.Alias = !own
 }
 
-// references are the names that relocations of the code of each function refer to; those of
-// kernels and data are at "".
+// references holds the names that relocations of each function's code refer to. The key "" has the
+// names that kernels and data refer to.
 type references struct {
 	names map[string][]string
 	local map[string]bool // functions
@@ -230,7 +230,6 @@ func (f *cubinFile) references() references {
 	return refs
 }
 
-// relocs are the relocations of a section.
 type relocs struct {
 	name    string // of the section that they apply to
 	section elf.SectionIndex
@@ -287,7 +286,7 @@ func spaceOf(section string) string {
 }
 
 // Memory returns the bytes of each state space that the sections of the cubin take on the GPU:
-// .shared per block of threads. nvlink keeps no symbols of .shared.
+// .shared per block of threads. It counts sections, because nvlink keeps no symbols of .shared.
 func (c Cubin) Memory() map[string]int64 {
 	f, err := openCubin(c.Data)
 	if err != nil {
@@ -318,7 +317,6 @@ func (f *cubinFile) params() map[uint32][]CubinParam {
 	return found
 }
 
-// functionNeeds are the registers and the bytes of stack of a function.
 type functionNeeds struct {
 	registers, frame int
 	stack            int64
@@ -356,7 +354,7 @@ func (f *cubinFile) needs() map[uint32]functionNeeds {
 }
 
 // Attributes of .nv.info, of a function: its symbol, and a number; and of .nv.info.KERNEL: a
-// parameter. Those of large kernels have the second form.
+// parameter. Large kernels have parameters in the second form.
 const (
 	regCount    = 0x2f
 	frameSize   = 0x11

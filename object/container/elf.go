@@ -20,8 +20,8 @@ var deviceSections = []string{"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading"
 // longestSection is longer than the names of sections that are looked for, in bytes.
 const longestSection = 32
 
-// elf opens a host object, executable or shared library. Compilers that add fatbins
-// also add a wrapper for each; only nvlink needs those.
+// elf opens a host object, executable or shared library. It ignores the wrapper that compilers add
+// for each fatbin, because only nvlink needs those.
 func (op *opener) elf(data []byte, p place) {
 	if isCubin(data) {
 		op.offer(MachineCode, cubinTarget(data), p, whole(data))
@@ -51,7 +51,6 @@ func (op *opener) elf(data []byte, p place) {
 	op.sections(data, p, file.list(elfSection.holdsDeviceCode))
 }
 
-// list returns the sections that are wanted.
 func (f *elfFile) list(wanted func(elfSection) bool) (list []deviceSection) {
 	for i := range f.count {
 		section := f.section(i)
@@ -67,14 +66,12 @@ func (f *elfFile) list(wanted func(elfSection) bool) (list []deviceSection) {
 	return list
 }
 
-// deviceSection is a section of a host file with device code.
 type deviceSection struct {
 	name       string
 	off, size  uint64
 	compressed *elfFile // the file, if the section is compressed
 }
 
-// sections opens the device code in sections of a host file.
 func (op *opener) sections(data []byte, p place, sections []deviceSection) {
 	found := false
 	op.eachSection(data, p, sections, func(_ string, body []byte, inner place) {
@@ -108,7 +105,6 @@ func (op *opener) eachSection(data []byte, p place, sections []deviceSection, us
 
 func isCubin(data []byte) bool { return len(data) >= 0x34 && le.Uint16(data[18:]) == machineCUDA }
 
-// decompressSection decompresses the contents of an ELF section.
 func (op *opener) decompressSection(file *elfFile, body []byte, p place) []byte {
 	header := 12 // kind, size, alignment
 	if file.wide {
@@ -159,7 +155,7 @@ type elfSection struct {
 // readELF reads the header and checks that the section headers exist.
 func readELF(data []byte, p place) *elfFile {
 	f := &elfFile{data: data, order: le}
-	size, least := 0x34, uint64(0x28) // of the header, and of that of a section
+	size, least := 0x34, uint64(0x28) // of the file header, and of a section header
 	if len(data) > 5 {
 		f.wide = data[4] == byte(elf.ELFCLASS64)
 		if data[5] == byte(elf.ELFDATA2MSB) {
@@ -240,7 +236,6 @@ func (f *elfFile) contents(s elfSection) []byte {
 	return data
 }
 
-// segment returns the place of a segment.
 func (f *elfFile) segment(i uint64) (off, size uint64, ok bool) {
 	at, stride := f.offset(0x1c, 0x20), uint64(0x20)
 	if f.wide {
@@ -289,7 +284,7 @@ func (c Cubin) Virtual() int {
 	}
 	for i := range f.count {
 		if s := f.section(i); s.name == ".note.nv.cuinfo" {
-			const at = 12 + len("NVIDIA Corp\x00") + 2 // behind the header, the owner and a version
+			const at = 12 + len("NVIDIA Corp\x00") + 2 // after the header, the owner and a version
 			if note := f.contents(s); len(note) >= at+2 {
 				return int(le.Uint16(note[at:]))
 			}

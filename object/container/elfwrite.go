@@ -7,7 +7,6 @@ import (
 	"fmt"
 )
 
-// hostTarget is a CPU that nvcc supports as host.
 type hostTarget struct {
 	machine elf.Machine
 	flags   uint32
@@ -127,7 +126,7 @@ func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 		elf.Sym64{},
 		elf.Sym64{Info: local, Shndx: fatbinSection},
 		elf.Sym64{Info: local, Shndx: codeSection},
-		// Hidden: two shared libraries of one program may hold the same package.
+		// Hidden, because two shared libraries of one program may hold the same package.
 		elf.Sym64{Name: name("__fatbinwrap" + id), Info: elf.ST_INFO(elf.STB_GLOBAL, elf.STT_OBJECT), Other: byte(elf.STV_HIDDEN), Shndx: wrapperSection, Size: uint64(len(wrapper))},
 		elf.Sym64{Name: name("__cudaRegisterLinkedBinary" + id), Info: global},
 	)
@@ -158,7 +157,7 @@ func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 		relocations(".text", codeSection, structs(target.calls)),
 		start,
 		relocations(".init_array", startSection, structs(relocation(0, codeSymbol, target.pointer, 0))),
-		// Without this section the linker makes the stack executable.
+		// Without this section the linker would make the stack executable.
 		data(".note.GNU-stack", 0, nil),
 		{".symtab", symbols, elf.Section64{Type: uint32(elf.SHT_SYMTAB), Link: nameSection, Info: wrapSymbol, Addralign: 8, Entsize: 24}},
 		{".strtab", names, elf.Section64{Type: uint32(elf.SHT_STRTAB), Addralign: 1}},
@@ -199,7 +198,8 @@ func relocation(at uint64, symbol, kind uint32, addend int64) elf.Rela64 {
 func structs(values ...any) []byte {
 	var b bytes.Buffer
 	for _, v := range values {
-		// Write fails only for types without a fixed size; these have one.
+		// The error can be ignored, because Write fails only for types without a fixed size; these
+		// have one.
 		_ = binary.Write(&b, binary.LittleEndian, v)
 	}
 	return b.Bytes()
@@ -214,8 +214,8 @@ func (m ArchiveMember) ELFSymbols() []string {
 	return elfSymbols(m.Data)
 }
 
-// elfSymbols returns the names that an ELF file, whose headers exist, defines for others. Package
-// elf may not handle a damaged one.
+// elfSymbols returns the names that an ELF file, whose headers exist, defines for others. It
+// recovers from a panic, because package elf cannot be trusted with a damaged file.
 func elfSymbols(data []byte) (names []string) {
 	defer func() {
 		if recover() != nil {

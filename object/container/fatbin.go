@@ -47,8 +47,8 @@ type fatbinEntry struct {
 	Plain         uint64
 }
 
-// minEntry is the size of a fatbinEntry, which ends with the uncompressed size. Headers are longer,
-// and grow with each toolkit, so they record their length.
+// minEntry is the size of a fatbinEntry, which ends with the uncompressed size. Headers record
+// their length, because they are longer, and grow with each toolkit.
 const minEntry = 0x40
 
 func readFatbinEntry(b []byte) (e fatbinEntry) {
@@ -97,7 +97,6 @@ func (op *opener) eachFatbin(data []byte, p place, opened func(fatbin []byte)) {
 	}
 }
 
-// fatbin opens the fatbin at an offset of data and returns its size.
 func (op *opener) fatbin(data []byte, start int, p place) int {
 	head, ok := span(data, uint64(start), 16)
 	p.need(ok, start, "fatbin is cut short in its header")
@@ -170,7 +169,7 @@ func (op *opener) fatbinCode(e fatbinEntry, p place, read func() []byte) {
 	case e.Flags&fatbinObfuscated != 0:
 		op.none(obfuscated, e.target(), p)
 	case e.Kind == fatbinELF:
-		p.Options = "" // CUDA 13 stores attributes of the code there
+		p.Options = "" // because CUDA 13 stores attributes of the code there
 		op.offer(MachineCode, e.target(), p, read)
 	case e.Kind == fatbinTile:
 		op.offer(TileIR, e.target(), p, read)
@@ -181,8 +180,8 @@ func (op *opener) fatbinCode(e fatbinEntry, p place, read func() []byte) {
 		if e.Flags&fatbin64 != 0 {
 			p.AddressSize = 64
 		}
-		// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
-		// for Windows: there the object counts.
+		// For Windows the object counts, because a fatbinary that runs on Linux labels its fatbins
+		// linux even if clang compiles for Windows.
 		if host := e.os(); host != "" && p.OS != "windows" {
 			p.OS = host
 		}
@@ -211,8 +210,8 @@ func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header 
 	return body
 }
 
-// optionsIn returns the options for ptxas in the header of an entry. They decide
-// nothing here, so an invalid offset means that there are none.
+// optionsIn returns the options for ptxas in the header of an entry. An invalid offset means that
+// there are none, because the options decide nothing here.
 func (e fatbinEntry) optionsIn(header []byte) string {
 	at, ok := span(header, uint64(e.Options), 8)
 	if e.Options == 0 || !ok {
@@ -224,8 +223,8 @@ func (e fatbinEntry) optionsIn(header []byte) string {
 
 // fatbinIndex opens an entry that holds several codes, in size bytes that plain returns. After
 // the usual header come {u32 count, u32 size} and count headers with options, whose size field
-// is the offset of the code in the body. nvlink 13.5 reads LTO-IR there, which is that of a file
-// of its own, but fatbinary 13.5 writes none: it obfuscates LTO-IR in entries of their own.
+// is the offset of the code in the body. nvlink 13.5 reads LTO-IR there, in the form that it has in
+// a file of its own, but fatbinary 13.5 writes none: it obfuscates LTO-IR in separate entries.
 func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, plain func() []byte) {
 	p.need(len(header) >= minEntry+8, where, "fatbin entry of several texts has no index")
 	count := le.Uint32(header[minEntry:])

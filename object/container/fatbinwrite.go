@@ -22,19 +22,19 @@ type Image struct {
 
 const (
 	// fatbinOptions is the offset at which fatbinary 12.4 stores the options of
-	// ptxas. They are required: nvlink 12.4 crashes without them.
+	// ptxas. They are required, because nvlink 12.4 crashes without them.
 	fatbinOptions = 0x48
 	fatbinDebug   = 0x2
 )
 
-// Fatbin returns a fatbin of one PTX, as an LZ4 block: the form that every CUDA
-// since 11.8 reads. zstd needs 12.8.
+// Fatbin returns a fatbin of one PTX, as an LZ4 block, because every CUDA since 11.8 reads that
+// form. zstd needs 12.8.
 func Fatbin(m Image) ([]byte, error) {
 	sm, flags, err := m.flags()
 	if err != nil {
 		return nil, err
 	}
-	// The tools read the text as a C string.
+	// A NUL ends the text, because the tools read it as a C string.
 	plain := append(append(make([]byte, 0, len(m.Text)+1), m.Text...), 0)
 	body, packed, unpacked := plain, 0, 0
 	block := make([]byte, lz4.CompressBlockBound(len(plain)))
@@ -59,7 +59,6 @@ func Fatbin(m Image) ([]byte, error) {
 	return aloneInFatbin(append(out, options...), body), nil
 }
 
-// flags returns the architecture number and the flags of the header.
 func (m Image) flags() (sm uint32, flags uint64, err error) {
 	number := strings.TrimPrefix(m.Target, "sm_")
 	switch {

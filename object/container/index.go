@@ -100,7 +100,7 @@ func (x *Index) verify(r Record) {
 	x.need(ok, "its metadata has another member %s than there is", r.Name)
 }
 
-// header reads the header of the member at an offset. ok is false if there is no header, or if the
+// header reads the header of the member at an offset. ok is false if it has no header, or if the
 // file ends before the member does.
 func (x *Index) header(at int64) (name string, size int64, ok bool) {
 	if at > int64(len(x.data))-arHeader {
@@ -120,7 +120,7 @@ func (x *Index) findMetadata() (start, length int64) {
 	}
 	digits := bytes.TrimPrefix(x.data[size-trailerSize:], []byte(`{"size":`))
 	digits = bytes.TrimSuffix(digits, []byte("}\n"))
-	length, _ = strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64) // 0, or more than any file, if it is no number
+	length, _ = strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64) // 0, or more than any file, if it is not a number
 	start = size - length - arHeader
 	if length < trailerSize || start < 8+arHeader {
 		return 0, 0
@@ -132,7 +132,8 @@ func (x *Index) findMetadata() (start, length int64) {
 }
 
 // IsPackage reports whether a file begins and ends as a package of ptxlink ar does, which holds
-// PTX only. A tool that changes the members drops the index at the start, or hides the end.
+// PTX only. That is enough, because a tool that changes the members drops the index at the start,
+// or hides the end.
 func IsPackage(data []byte) bool {
 	x := &Index{data: data}
 	if _, length := x.findMetadata(); length == 0 {
@@ -142,7 +143,6 @@ func IsPackage(data []byte) bool {
 	return ok && isIndex(name)
 }
 
-// isIndex reports whether a member is the index of an archive.
 func isIndex(name string) bool { return name == "/" || name == "/SYM64/" }
 
 // armap reads the / index, and the table of long names if there is one. head is all
@@ -185,8 +185,8 @@ func (x *Index) record(line int) (r Record) {
 	return r
 }
 
-// line finds the metadata of a member. Lines are in file order, and only those that
-// are looked at are read.
+// line finds the metadata of a member. It reads only the lines that a binary search looks at, since
+// the lines are in file order.
 func (x *Index) line(m *Indexed) (line int, r Record) {
 	at := func(i int) int64 {
 		_, rest, _ := bytes.Cut(x.lines[i], []byte(`,"offset":`))
@@ -256,7 +256,7 @@ func (x *Index) member(m *Indexed) Member {
 	if prefixed(text, zstdMagic) {
 		op := &opener{Options: x.Options, left: x.MaxSize - x.unfolded.Load()}
 		text = op.decompress(text, p, 0, -1, zstdCodec)
-		op.needLeft(x.unfolded.Add(int64(len(text))) <= x.MaxSize, p, 0) // checked again: members are read in parallel
+		op.needLeft(x.unfolded.Add(int64(len(text))) <= x.MaxSize, p, 0) // checked again, because members are read in parallel
 	}
 	digest := sha256.Sum256(text)
 	x.need(hex.EncodeToString(digest[:]) == r.SHA256, "its member %s was changed after the index was made", r.Name)

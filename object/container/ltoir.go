@@ -38,8 +38,7 @@ func IsOptiXIR(data []byte) bool {
 	return IsLTOIR(data) && ok && le.Uint16(b) == 2
 }
 
-// bareLTOIR offers LTO-IR in no fatbin. Its header has the architecture, 800 for sm_80, behind
-// 26 bytes.
+// bareLTOIR offers LTO-IR in no fatbin. At byte 26, its header has the architecture, 800 for sm_80.
 func (op *opener) bareLTOIR(data []byte, p place) {
 	b, ok := span(data, 26, 2)
 	p.need(ok, 0, "LTO-IR is cut short in its header")
@@ -54,7 +53,6 @@ func (op *opener) bareLTOIR(data []byte, p place) {
 	op.offer(LTOIR, target, p, whole(data))
 }
 
-// aloneInFatbin returns a fatbin with one entry.
 func aloneInFatbin(header, body []byte) []byte {
 	out := []byte(fatbinMagic)
 	out = le.AppendUint16(out, 1)

@@ -7,12 +7,14 @@ import (
 	"strings"
 )
 
-// noteSection and noteOwner name the note of a linker in a cubin (ELF, "Note Section"). Tools of NVIDIA pass over
-// sections that they do not know.
+// noteSection and noteOwner name the note of a linker in a cubin (ELF, "Note Section"). Tools of
+// NVIDIA skip sections that they do not know.
 const noteSection, noteOwner = ".note.ptxlink", "ptxlink"
 
-// AddNote returns a finished cubin with a note that says what made it. The sections stay where they are: the note, their
-// names and their headers are behind them. A cubin of 32 bits, one without names of sections, or one with more sections than its header can count, stays as it is.
+// AddNote returns a finished cubin with a note that says what made it. The note, the names and the
+// headers of the sections follow the sections, so that these stay where they are. A cubin of 32
+// bits, one without names of sections, or one with more sections than its header can count, stays
+// as it is.
 func AddNote(cubin []byte, text string) []byte {
 	const headerSize = 64
 	f, fault := tryELF(cubin)
@@ -84,8 +86,8 @@ func (c Cubin) Makers() (list []string) {
 	return list
 }
 
-// toolInfo reads the note of a tool of NVIDIA: 8 numbers of 32 bits, of which the third to sixth are the places of the
-// tool's name, version, build and options in the text behind them.
+// toolInfo reads the note of a tool of NVIDIA: six numbers of 32 bits, and text after them. The
+// last four numbers are the places of the tool's name, version, build and options in the text.
 func toolInfo(note []byte) []byte {
 	const texts = 24
 	if len(note) < texts {

@@ -47,7 +47,7 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 				form = zstdCodec
 			}
 			body := op.decompress(b[entries:], p, at+int(entries), int64(inflated-entries), form)
-			b = append(bytes.Clone(b[:entries]), body...) // offsets count from the header
+			b = append(bytes.Clone(b[:entries]), body...) // because offsets count from the header
 		}
 	}
 	total, most := 0, uint64(len(b)) // strings take 16 bytes each, unless entries share them
@@ -77,8 +77,8 @@ func offloadStrings(b []byte, from, count, size uint64, p place, at int) map[str
 		entry, ok := span(b, from, size)
 		p.need(ok, at, "OffloadBinary has %d strings by its header, of which %d are there", count, i)
 		from += size
-		// Some writers guess the image kind from a file suffix, so it is not used;
-		// these two are reliable.
+		// The image kind is not used, because some writers guess it from a file suffix. These two
+		// keys are reliable.
 		for _, key := range []string{"triple", "arch"} {
 			if k, ok := span(b, le.Uint64(entry), uint64(len(key)+1)); ok && string(k) == key+"\x00" {
 				most := uint64(256)
@@ -92,9 +92,8 @@ func offloadStrings(b []byte, from, count, size uint64, p place, at int) map[str
 	return strs
 }
 
-// image opens one image. Nothing records which images belong to one source, but a
-// compiler writes them in sequence, each for another target: a target that repeats
-// starts a new group.
+// image opens one image. A target that repeats starts a new group, since nothing records which
+// images belong to one source, but a compiler writes them in sequence, each for another target.
 func (op *opener) image(image []byte, triple, arch string, p place, group *map[string]bool) {
 	switch {
 	case strings.HasPrefix(triple, "nvptx64"):

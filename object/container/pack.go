@@ -53,7 +53,7 @@ func (f Format) Store(m Image, hostArch, id string) ([]byte, error) {
 var encoder = sync.OnceValue(func() *zstd.Encoder {
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 	if err != nil {
-		panic(err) // the options are constants
+		panic(err) // this cannot happen, because the options are constants
 	}
 	return w
 })

@@ -9,8 +9,7 @@ const (
 	metaFirst = `{"ptxlink-package":1,"index":"%x"}`
 	metaMark  = `{"ptxlink-package":1,`
 	// trailerSize is the length in bytes of the last line of the body, metaTrailer,
-	// which gives the length of the body: a reader finds the body from the end of
-	// the file.
+	// which gives the length of the body, so that a reader finds the body from the end of the file.
 	trailerSize = 32
 	metaTrailer = "{\"size\":%22d}\n"
 )
@@ -37,8 +36,8 @@ type Record struct {
 	Needs       []string `json:"needs,omitempty"` // external names that are used and not defined
 }
 
-// KeepHost fills in what old records of the host and r does not. An old record for
-// a different host is not used.
+// KeepHost copies the host that old records into the empty fields of r, unless r is for a different
+// host.
 func (r *Record) KeepHost(old Record) {
 	if r.OS == "" {
 		r.OS, r.Arch, r.Model = old.OS, old.Arch, old.Model

@@ -26,8 +26,8 @@ func HostSymbols(name string, data []byte, o Options, use func(object, symbol st
 	catch.As[*Error](func() { l.read(name, data, o) })
 }
 
-// hostFile adds the device code of a host object. Programs and shared libraries went through
-// a device link of their own. list returns the sections whose names are wanted.
+// hostFile adds the device code of a host object. It skips programs and shared libraries, because
+// they went through a device link of their own. list returns the sections whose names are wanted.
 func (op *opener) hostFile(data []byte, p place, object bool, list func(wanted func(name string) bool) []deviceSection) {
 	op.list.hostFiles++
 	if !object {
@@ -78,7 +78,8 @@ func (op *opener) hostFile(data []byte, p place, object bool, list func(wanted f
 	})
 	if len(fatbins) == 0 {
 		o.Lost = len(o.IDs) > 0 && len(o.Linked) == 0 && !o.WholeProgram
-		// An optimising host compiler removes the ID of whole-program code, but not those of an earlier device link.
+		// An optimising host compiler removes the ID of whole-program code, but not the IDs of an
+		// earlier device link.
 		o.Name, o.WholeProgram = p.object, o.WholeProgram && len(o.Linked) == 0
 		op.list.objects, op.list.ended = append(op.list.objects, o), true
 		return
@@ -104,7 +105,8 @@ const wholeProgramCode = ".nv_fatbin"
 
 var relocatableSections = []string{"__nv_relfatbin", "__nv_module_id", externalKernels, internalKernels}
 
-// isIdentifier reports whether an ID can be part of a C identifier: it becomes C.
+// isIdentifier reports whether an ID can be part of a C identifier, since it becomes part of C
+// code.
 func isIdentifier(id string) bool {
 	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") == ""
 }
