@@ -2,7 +2,7 @@ package ptx
 
 import "ptxlink/link/diag"
 
-// Scope is what statements stand in that are read alone, without the rest of their module:
+// Scope describes what surrounds statements that are read alone, without the rest of their module:
 // functions that were changed, or new variables.
 type Scope struct {
 	Version     Version
@@ -14,7 +14,7 @@ type Scope struct {
 	Declared func(spelling []byte) (name string, ok bool)
 }
 
-// Read reads statements. The result is a module of them alone, with names of its own: those
+// Read reads statements. The result is a module of these statements alone. Its names are the names
 // that they declare and use.
 func (s Scope) Read(src *diag.Source) (*Module, *Error) {
 	m := &Module{Src: src, Version: s.Version, AddressSize: s.AddressSize, around: s.Declared}

@@ -9,8 +9,8 @@ import (
 	"ptxlink/link/diag"
 )
 
-// section reads a .section block. Its names may be declared later, so they are kept
-// as references for the linker to resolve.
+// section reads a .section block. Its names are kept as references for the linker to resolve,
+// because they may be declared later.
 func (p *parser) section() {
 	from := int32(p.at)
 	p.next()
@@ -62,7 +62,7 @@ func (p *parser) section() {
 
 // readBlock reads the labels and items of a block, keeps them, and stops at its closing
 // brace. If there is an error, or far more bytes than text, it returns false and keeps
-// nothing: sectionReader then reads the block, and reports the error, once its data is
+// nothing, because sectionReader then reads the block, and reports the error, once its data is
 // wanted.
 func (p *parser) readBlock(s *Section) bool {
 	old := &p.scratch.section
@@ -86,7 +86,6 @@ func (p *parser) readBlock(s *Section) bool {
 	return true
 }
 
-// blockReader reads the labels and items of one block of a section.
 type blockReader struct {
 	cursor
 	s     Section   // its lists
@@ -178,7 +177,7 @@ func (r *blockReader) label() {
 	}
 }
 
-// width returns the width of the items behind the next word, or 0 for other words.
+// width returns the width in bytes of the items after the next word, or 0 for other words.
 func (r *blockReader) width() int {
 	switch word := string(r.text[r.at:wordEnd(r.text, r.at)]); word {
 	case ".b8", ".b16", ".b32", ".b64":
@@ -203,7 +202,6 @@ func (r *blockReader) item() {
 	}
 }
 
-// number reads a number with its sign.
 func (r *blockReader) number(width int) bool {
 	from := int32(r.at)
 	negative := r.accept('-')
@@ -240,7 +238,6 @@ func (r *blockReader) unsigned() (uint64, bool) {
 	return n, true
 }
 
-// put appends the low bytes of n in little-endian order.
 func (r *blockReader) put(width int, n uint64, span diag.Span) {
 	from := int64(len(r.s.bytes))
 	if r.want >= from && r.want < from+int64(width) {
@@ -286,7 +283,7 @@ func (r *blockReader) expression(width int) {
 	}
 }
 
-// ref numbers a name that the section refers to. A name with a colon behind it is a label.
+// ref numbers a name that the section refers to. A name before a colon is a label instead.
 func (r *blockReader) ref(name diag.Span) int32 {
 	if r.is(':') {
 		r.expected("a label or .b8, .b16, .b32 or .b64")

@@ -2,7 +2,8 @@ package ptx
 
 import "ptxlink/link/diag"
 
-// Body is a function body that was read in another text. The zero Body stands for one that was not.
+// Body is a function body that was read in another text. The zero Body stands for a body that was
+// not read.
 type Body struct {
 	// Module has Names, Uses, Calls and Locs; the rest of it may be missing.
 	Module           *Module

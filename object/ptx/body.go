@@ -8,8 +8,7 @@ import (
 	"ptxlink/link/diag"
 )
 
-// use records that a name, which was passed, refers to what it names. It returns true for
-// module-scope names.
+// use records a use of the name that was passed last. It returns true for module-scope names.
 func (p *parser) use(span diag.Span) bool {
 	if p.code != nil {
 		p.code.use(span)
@@ -37,8 +36,8 @@ func (p *parser) useName(at diag.Span, name []byte) bool {
 	return true
 }
 
-// useList records that the names of a list of targets refer to what they name. Its base
-// is a token.
+// useList records uses of the names in a list of targets. token is the index of the token of its
+// base.
 func (p *parser) useList(token int32, base diag.Span, count int64) {
 	list := TargetRange{Span: p.from(base.Off), Base: base}
 	if p.code == nil {
@@ -90,7 +89,7 @@ func Suffixed(name []byte) bool {
 	return len(name) > 0 && class[name[len(name)-1]] == cDigit && suffixedRange(name)
 }
 
-// suffixedRange reports whether digits behind a name give it that form.
+// suffixedRange reports whether a name followed by digits has the form of Suffixed.
 func suffixedRange(base []byte) bool {
 	base, _ = splitNumber(base)
 	return len(base) > 1 && base[len(base)-1] == '$'
@@ -127,7 +126,6 @@ func (p *parser) call(op int32) {
 	p.m.Calls = append(p.m.Calls, c)
 }
 
-// operandTypes appends the types of the results or the arguments of a call.
 func (p *parser) operandTypes(types []Type, o Operand) []Type {
 	p.operandList = operands(p.operandList[:0], p.tokens, o.First+1, o.End-1)
 	for _, e := range p.operandList {
@@ -143,8 +141,8 @@ func (p *parser) operandTypes(types []Type, o Operand) []Type {
 	return types
 }
 
-// operandType returns the type of a call's operand: that of an object in .param, or
-// else none.
+// operandType returns the type of a call's operand if it is an object in .param, otherwise the zero
+// Type.
 func (s *scopes) operandType(name []byte) Type {
 	if i := s.find(hashed.Bytes(name), name); i >= 0 && s.locals[i].Type.Space == ".param" {
 		return s.locals[i].Type.Type

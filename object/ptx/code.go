@@ -88,7 +88,6 @@ func (c *Code) Span(st Statement) diag.Span { return c.span(st.First, st.End) }
 // OpSpan returns the span of the opcode with its modifiers, or of the directive.
 func (c *Code) OpSpan(st Statement) diag.Span { return c.span(st.Op, st.Operands) }
 
-// span returns the span of the tokens from first up to end.
 func (c *Code) span(first, end int32) diag.Span {
 	from := c.Tokens[first].Off
 	return diag.Span{Off: from, Len: c.Tokens[end-1].End - from}
@@ -229,7 +228,6 @@ func callParts(list []Operand) (c callOperands, ok bool) {
 	return c, c.target.End > 0 && (c.arguments.End > 0 || c.proto.End > 0 || len(list) == 0)
 }
 
-// operands appends the operands in tokens[first:end].
 func operands(list []Operand, tokens []Token, first, end int32) []Operand {
 	for at := first; at < end; at++ {
 		from, depth, closed := at, 0, at
@@ -284,8 +282,7 @@ func shapeOf(tokens []Token) Shape {
 func (t Token) isPunct(ch byte) bool { return t.Kind == Punct && t.Ch == ch }
 
 // Code reads the body of a function or the initial value of a variable. It returns
-// nil for a declaration without either. The text has been parsed, so there are no
-// errors.
+// nil for a declaration without either. It cannot fail, because the text has been parsed.
 func (m *Module) Code(d *Decl) *Code {
 	b := m.build(d)
 	if b == nil {
@@ -300,7 +297,8 @@ func (m *Module) Code(d *Decl) *Code {
 	return c
 }
 
-// Borrow is Code in memory that the next code uses again: it is valid until Return.
+// Borrow is like Code, but the result must not be used after Return, because the next code uses its
+// memory again.
 func (m *Module) Borrow(d *Decl) *Code {
 	b := m.build(d)
 	if b == nil {
@@ -318,7 +316,6 @@ func (c *Code) Return() {
 	}
 }
 
-// build reads the code of a declaration, and returns nil if it has none.
 func (m *Module) build(d *Decl) *codeBuilder {
 	span := d.Body
 	if d.Kind == Variable {
@@ -373,7 +370,6 @@ var builders = sync.Pool{New: func() any { return &codeBuilder{pending: map[stri
 // one target of the TargetRange at that token.
 type forward struct{ token, list, target int32 }
 
-// add adds the statement that was read.
 func (b *codeBuilder) add() {
 	st := b.st
 	st.End = int32(len(b.tokens))
@@ -403,7 +399,6 @@ func (b *codeBuilder) use(name diag.Span) {
 	b.refs = append(b.refs, b.resolve(b.bytes(name), forward{token: int32(token), list: -1}))
 }
 
-// entered notes that a local is visible.
 func (b *codeBuilder) entered(i int32) {
 	l := &b.locals[i]
 	for len(b.refs) < len(b.tokens) {

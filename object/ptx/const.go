@@ -51,7 +51,6 @@ func (c *cursor) ternary(ok *bool) int64 {
 	return b
 }
 
-// operator returns the binary operator that comes next, or "".
 func (c *cursor) operator() string {
 	for length := min(2, len(c.text)-c.at); length > 0; length-- {
 		if op := string(c.text[c.at : c.at+length]); operations[op].level > 0 {
@@ -109,7 +108,6 @@ var operations = map[string]operation{
 	"%":  {10, func(a, b int64) int64 { return a % b }},
 }
 
-// apply returns the value of a binary operation. ok is false for a division by zero.
 func apply(op string, a, b int64) (value int64, ok bool) {
 	if b == 0 && (op == "/" || op == "%") {
 		return 0, false

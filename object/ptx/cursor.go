@@ -21,14 +21,13 @@ type cursor struct {
 	tokens []Token
 }
 
-// newCursor returns a cursor at the first token of text[off:].
 func newCursor(text []byte, off int32) cursor {
 	c := cursor{Lexer: NewLexer(text, off)}
 	c.move(c.at)
 	return c
 }
 
-// pass moves behind the next token, which is t.
+// pass moves past the next token, which is t.
 func (c *cursor) pass(t Token) {
 	if t.Kind == EOF {
 		return
@@ -49,12 +48,10 @@ func (c *cursor) next() {
 
 func (c *cursor) bytes(span diag.Span) []byte { return c.text[span.Off:span.End()] }
 
-// span returns the span of the next token.
 func (c *cursor) span() diag.Span { return c.token().Span() }
 
 func (c *cursor) eof() bool { return c.at >= len(c.text) }
 
-// accept passes a punctuation mark, if it comes next.
 func (c *cursor) accept(ch byte) bool { return c.is(ch) && c.mark() }
 
 // mark passes a punctuation mark, which comes next, and returns true.
@@ -74,7 +71,6 @@ func (c *cursor) need(ch byte) bool {
 	return false
 }
 
-// name passes a name.
 func (c *cursor) name(role Role, what string) diag.Span {
 	if !c.atName() {
 		c.expected(what)
@@ -94,12 +90,10 @@ func (c *cursor) word() (string, Token) {
 	return known(c.text[c.at:end]), Token{Kind: Word, Off: int32(c.at), End: int32(end)}
 }
 
-// isWord reports whether a directive comes next.
 func (c *cursor) isWord(w string) bool {
 	return c.is('.') && string(c.text[c.at:wordEnd(c.text, c.at)]) == w
 }
 
-// isNamed reports whether a name comes next.
 func (c *cursor) isNamed(name string) bool {
 	end := c.at + len(name)
 	return end <= len(c.text) && string(c.text[c.at:end]) == name && (end == len(c.text) || !inName[c.text[end]])
@@ -114,7 +108,6 @@ func (c *cursor) needNamed(name string) {
 	c.pass(Token{Ident, byte(Nothing), int32(c.at), int32(c.at + len(name))})
 }
 
-// needInteger passes an integer literal, or reports that it is expected.
 func (c *cursor) needInteger(what string) (value int64, at diag.Span) {
 	value, t, ok := c.integer()
 	if !ok {
@@ -125,7 +118,6 @@ func (c *cursor) needInteger(what string) (value int64, at diag.Span) {
 	return value, t.Span()
 }
 
-// integer returns the next token, if it is an integer literal.
 func (c *cursor) integer() (value int64, t Token, ok bool) {
 	if value, end := decimal(c.text, c.at); end > c.at {
 		return value, Token{Kind: Number, Off: int32(c.at), End: int32(end)}, true
@@ -168,10 +160,10 @@ var words = func() (t [256]struct {
 	return t
 }()
 
-// slot returns another number for the bytes of each of words.
+// slot is a perfect hash of the words: it returns a different number for each of them.
 func slot(bytes uint64) uint8 { return uint8(bytes * 0x3db18a28ec9f6fbf >> 56) }
 
-// known returns the spelling of a directive.
+// known returns the spelling of a directive. It does not copy the common words.
 func known(word []byte) string {
 	if n := len(word); n <= 8 && cap(word) >= 8 {
 		b := binary.LittleEndian.Uint64(word[:8]) & (1<<(8*n) - 1)

@@ -86,8 +86,9 @@ func (p *parser) functionHeader(d *Decl, word Token) (params []Param, results in
 	return params, results
 }
 
-// withoutSemicolon reports whether the next statement follows the header of a function. ptxas asks
-// for no semicolon behind a prototype of a .func, and nvopencc (CUDA 1 to 4) wrote none.
+// withoutSemicolon reports whether the next statement follows the header of a function. After a
+// prototype of a .func the semicolon is optional, because ptxas does not require it, and nvopencc
+// (CUDA 1 to 4) wrote none.
 func (p *parser) withoutSemicolon(kind DeclKind) bool {
 	if kind != Func || !p.is('.') {
 		return false

@@ -50,7 +50,6 @@ type defined struct {
 
 var definers = sync.Pool{New: func() any { return new(definer) }}
 
-// read reads a module. It returns false if there is an error in it.
 func (d *definer) read(src *diag.Source) bool {
 	d.names.Clear()
 	clear(d.symbols)
@@ -68,7 +67,7 @@ func (d *definer) aliases(m *Module) {
 	for _, a := range m.Aliases {
 		s := d.symbol([]byte(m.Names[a.Name]))
 		s.defines = true
-		if s.linkage == Extern { // clang declares an alias .extern first
+		if s.linkage == Extern { // because clang declares an alias .extern first
 			s.linkage = Visible
 		}
 	}

@@ -6,15 +6,14 @@ import (
 )
 
 // An event is a byte of an instruction that plainInstruction looks at. These are the
-// first bytes of names, except registers and modifiers, and what ends a statement, nests,
-// or is unusual: any byte with evAlways, a dot behind a digit, and behind a dot anything
-// but a name.
+// first bytes of names, except registers and modifiers, and bytes that end a statement, nest, or
+// are unusual: any byte with evAlways, a dot after a digit, and after a dot anything but a name.
 const (
 	evStart  = 1 << iota // may start a name
 	evAlways             // always an event
 	evDot
 	evOther // does not continue a name
-	evGlue  // a letter behind it does not start a name
+	evGlue  // a letter after it does not start a name
 	evDigit
 )
 

@@ -38,8 +38,8 @@ func (m *Module) LocsIn(span diag.Span) (first, end int) {
 }
 
 // FindInstruction returns the first instruction whose opcode with modifiers, such
-// as "shfl.idx.b32", satisfies match. It reads the bodies again: the linker calls
-// it only for messages.
+// as "shfl.idx.b32", satisfies match. It may take the time to read the bodies again, because the
+// linker calls it only for messages.
 func (m *Module) FindInstruction(match func(opcode string) bool) (found diag.Span, ok bool) {
 	for i := range m.Decls {
 		m.Opcodes(&m.Decls[i], func(opcode string, words []diag.Span) bool {

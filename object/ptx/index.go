@@ -12,15 +12,15 @@ import (
 )
 
 // Index is an operand like x[2] or x[%r1+2] of an instruction, on a variable of the
-// module. ptxas counts in what the declaration before the body says, so the operand
-// keeps its meaning only behind that declaration.
+// module. ptxas counts in the unit of the declaration before the body, so the operand keeps its
+// meaning only if that declaration stays before it.
 type Index struct {
 	Use int32 // index in Uses of the variable
 	// Stride is the number of bytes that the index counts in: the size of the type word
 	// of the variable, whatever its vector and dimensions, but 1 if no declaration
 	// before the body gives the array a size (testdata/script/index_stride.txtar).
 	Stride int64
-	Shared bool // the variable is in .shared
+	Shared bool
 }
 
 // index records the last use, which an index follows. Arrays of types that we do not
@@ -53,8 +53,8 @@ func (m *Module) IndicesIn(d *Decl) []Index {
 }
 
 // OffsetEdits adds the edits that replace the indices in a body by offsets in bytes,
-// which mean the same behind any declaration: x[2] becomes [x+8] as an address, and x+8
-// in mov. The edits that are there already may rename what is in the operands.
+// which mean the same after any declaration: x[2] becomes [x+8] as an address, and x+8 in mov. The
+// edits that are there already may rename the operands.
 func (m *Module) OffsetEdits(edits []Edit, d *Decl) []Edit {
 	indices := m.IndicesIn(d)
 	if len(indices) == 0 {
@@ -65,10 +65,9 @@ func (m *Module) OffsetEdits(edits []Edit, d *Decl) []Edit {
 	for _, x := range indices {
 		o.replace(m.Uses[x.Use].Off, x)
 	}
-	return append(o.edits, edits...) // the first edit at a place counts
+	return append(o.edits, edits...) // in front, because the first edit at a place counts
 }
 
-// offsetter replaces the indices of one body.
 type offsetter struct {
 	*Code
 	others []Edit // sorted
@@ -78,18 +77,17 @@ type offsetter struct {
 // indexed is an operand with an index in brackets.
 type indexed struct {
 	st        Statement
-	name, end int32 // the token of the name, and the one behind the bracket
+	name, end int32 // the token of the name, and the token after the bracket
 	Index
 }
 
-// replace replaces the index on the name at a place.
 func (o *offsetter) replace(off int32, index Index) {
 	name := int32(sort.Search(len(o.Tokens), func(i int) bool { return o.Tokens[i].Off >= off }))
 	st := o.Statements[sort.Search(len(o.Statements), func(i int) bool { return o.Statements[i].End > name })]
 	x := indexed{st: st, name: name, end: name + 3, Index: index}
 	for ; !o.Tokens[x.end-1].isPunct(']'); x.end++ {
 		if x.end == st.End || o.Tokens[x.end-1].isPunct('[') {
-			return // ptxas refuses it, and an empty index
+			return // because ptxas refuses it, and an empty index
 		}
 	}
 	if x.end-1 == name+2 {
@@ -101,7 +99,7 @@ func (o *offsetter) replace(off int32, index Index) {
 		open, closed = "[", "]"
 	}
 	if first := o.Tokens[name+2]; first.Kind == Ident && string(o.Text(first)) != "WARP_SZ" {
-		if x.end == name+4 || o.Tokens[name+3].isPunct('+') && x.end > name+5 { // ptxas refuses all but x[r] and x[r+1]
+		if x.end == name+4 || o.Tokens[name+3].isPunct('+') && x.end > name+5 { // because ptxas refuses all but x[r] and x[r+1]
 			o.edits = append(o.edits, Edit{o.span(name, x.end), open + o.compute(x) + closed})
 		}
 		return
@@ -144,7 +142,7 @@ func (o *offsetter) compute(x indexed) string {
 		word = strings.Replace(o.Locals[i].Type.Word, ".b", ".u", 1)
 	}
 	front := fmt.Sprintf(".reg %s %s; .reg .b32 %s; .reg .b%d %s, %s; mov%s %s, %s; ", word, sum, offset, bits, address, base, word, sum, o.inside(x.name+2, x.name+3))
-	if more := x.name + 4; more < x.end { // behind a plus
+	if more := x.name + 4; more < x.end { // after a plus
 		front += fmt.Sprintf("add%s %s, %s, %s; ", word, sum, sum, o.inside(more, x.end-1))
 	}
 	front += fmt.Sprintf("cvt.u32%s %s, %s; mul.lo.u32 %s, %s, %d; cvt.u%d.u32 %s, %s; ", word, offset, sum, offset, offset, x.Stride, bits, address, offset)
@@ -172,10 +170,10 @@ func (c *Code) before(st Statement, instructions string) []Edit {
 	return []Edit{{Span: diag.Span{Off: span.Off}, Text: "{ " + instructions}, {Span: diag.Span{Off: span.End()}, Text: " }"}}
 }
 
-// LiteralEdits returns the edits that pass float literals of a call in registers. ptxas
-// makes a single of 2.0 for a parameter of .f32 and for such a register, but keeps the low
-// half of a double for .b32 (testdata/script/abi_words_literal.txtar). The operands are
-// numbered as in CallOperands.
+// LiteralEdits returns the edits that pass float literals of a call in registers, because ptxas
+// makes a single of 2.0 for a parameter of .f32 and for such a register, but keeps the low half of
+// a double for .b32 (testdata/script/abi_words_literal.txtar). The operands are numbered as in
+// CallOperands.
 func (c *Code) LiteralEdits(st Statement, wanted func(operand int) bool) (edits []Edit) {
 	front, register := "", unused(c.Module.Src.String(c.Span(st)))
 	for i, o := range c.CallOperands(st) {
@@ -195,7 +193,8 @@ func (c *Code) LiteralEdits(st Statement, wanted func(operand int) bool) (edits 
 }
 
 // generic reports whether an access to a variable in .shared names no state space. ptxas
-// then takes that of the variable, which it cannot see behind a register.
+// then takes the state space of the variable, but cannot see the variable if its address is in a
+// register.
 func (o *offsetter) generic(x indexed) bool {
 	access := slices.Contains([]string{"ld", "ldu", "st"}, o.Opcode(x.st))
 	return access && x.Shared && !slices.ContainsFunc(o.Modifiers(x.st), func(word string) bool { return strings.HasPrefix(word, ".shared") })

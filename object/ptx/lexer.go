@@ -122,7 +122,7 @@ type Error struct {
 	Span   diag.Span
 	Text   string
 	Help   string
-	NotPTX bool // the text is that of another language
+	NotPTX bool // the text is in another language
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -146,7 +146,7 @@ func (l *Lexer) Next() Token {
 	return t
 }
 
-// move moves to the token behind a place, where the last one ends: it skips white space,
+// move moves to the first token after a place, where the last token ends: it skips white space,
 // comments and #line markers.
 func (l *Lexer) move(at int) {
 	l.last = at
@@ -178,7 +178,7 @@ func (l *Lexer) gap() {
 	}
 }
 
-// token returns the token at the current place, which is behind a gap.
+// token returns the token at the current place, which is after a gap.
 func (l *Lexer) token() Token {
 	text, at := l.text, l.at
 	if at >= len(text) {
@@ -200,10 +200,8 @@ func (l *Lexer) token() Token {
 	return Token{Kind: Punct, Ch: c, Off: int32(at), End: int32(at + 1)} // also the sink: mov.b64 {_, %r1}, %rd1
 }
 
-// is reports whether the next token starts with a byte.
 func (l *Lexer) is(ch byte) bool { return l.at < len(l.text) && l.text[l.at] == ch }
 
-// atName reports whether the next token is a name.
 func (l *Lexer) atName() bool {
 	if l.at >= len(l.text) {
 		return false
@@ -247,7 +245,7 @@ func digitsEnd(text []byte, at int) int {
 	return at
 }
 
-// word accepts a dot and the name behind it, with its `::` parts (`.shared::cluster`).
+// word accepts a dot and the name after it, with its `::` parts (`.shared::cluster`).
 func (l *Lexer) word(at int) Token {
 	end := wordEnd(l.text, at)
 	if end == at+1 {
@@ -300,7 +298,7 @@ func (l *Lexer) comment(at int) bool {
 	return l.plain || l.readable(at, end, true)
 }
 
-// lineEnd returns the end of the line at a place: that of a comment.
+// lineEnd returns the end of the line at a place. A comment ends there.
 func lineEnd(text []byte, at int) int {
 	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
 		return at + end

@@ -12,8 +12,8 @@ import (
 type LineNames interface {
 	// FileIndex returns the index of a file; ok is false if it is not in the output.
 	FileIndex(index int64) (n int64, ok bool)
-	// InlinedLabel returns the label behind function_name, or "" if it is the same; ok is false
-	// if it is not in the output.
+	// InlinedLabel returns the label after function_name, or "" if it is the same; ok is false if
+	// it is not in the output.
 	InlinedLabel(l *Loc) (label string, ok bool)
 }
 
@@ -22,8 +22,8 @@ type LineNames interface {
 type LineEditor struct {
 	Module *Module
 	Names  LineNames
-	// Inlined and Written are nil if no line of the output is inlined. Written is that of all
-	// modules.
+	// Inlined and Written are nil if no line of the output is inlined. Written is shared by all
+	// modules of the output.
 	Inlined *InlinedLines
 	Written *WrittenLines
 	// Undeclared is set to the first line whose file is not in the output.
@@ -33,7 +33,7 @@ type LineEditor struct {
 // WrittenLines are the places that the lines of an output have so far, with its files.
 type WrittenLines struct {
 	places map[LocPlace]bool
-	later  []writtenLines // which are not in places yet, as nothing has looked there
+	later  []writtenLines // not in places yet, because nothing has looked there
 }
 
 // writtenLines are Locs[first:end] of a module.
@@ -42,7 +42,6 @@ type writtenLines struct {
 	first, end int
 }
 
-// has reports whether a line of the output has a place.
 func (w *WrittenLines) has(place LocPlace) bool {
 	if w.places == nil {
 		w.places = map[LocPlace]bool{}
@@ -187,7 +186,7 @@ func (e *LineEditor) missing(i int, first bool) string {
 
 // InlinedLines finds the lines of a module that others are inlined at. ptxas refuses an
 // inlined_at whose place has no .loc before it
-// (testdata/script/loc_inlined_dropped.txtar), so what leaves out a body repeats them.
+// (testdata/script/loc_inlined_dropped.txtar), so a pass that leaves out a body must repeat them.
 type InlinedLines struct {
 	m  *Module
 	at map[LocPlace][]int32 // Locs by place, once they are needed
@@ -227,7 +226,7 @@ func (l *InlinedLines) Caller(i int) int {
 }
 
 // Repeat returns the text of some lines to put in front of another one, on its line. If that
-// is the first of its body, first is its place: ptxas assigns the first instructions to the
+// is the first of its body, first is its place, because ptxas assigns the first instructions to the
 // first line.
 func (l *InlinedLines) Repeat(chain []int, first *LocPlace, edits func(i int) []Edit) string {
 	var text []byte

@@ -26,7 +26,7 @@ const (
 	MetadataLabel                      // .metadata_label "L": declares what trace.mark names
 )
 
-// MetadataItem is an item of a node. Span is that of the number, or of the text between the quotes.
+// MetadataItem is an item of a node. Span covers the number, or the text between the quotes.
 type MetadataItem struct {
 	Form  MetadataForm
 	Span  diag.Span
@@ -41,7 +41,8 @@ func (m *Module) Kind(n MetadataNode) string {
 	return m.Src.String(n.Items[0].Span)
 }
 
-// Metadata reads an unknown statement. ok is false if it is no .metadata_section, or has a form that ptxas 13.5 refuses.
+// Metadata reads an unknown statement. ok is false if it is not a .metadata_section, or has a form
+// that ptxas 13.5 refuses.
 func (m *Module) Metadata(o Other) (meta Metadata, ok bool) {
 	c := newCursor(m.Src.Text[:o.Span.End()], o.Span.Off)
 	if !c.isWord(".metadata_section") {

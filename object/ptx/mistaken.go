@@ -69,7 +69,8 @@ var (
 	cuda   = lazy.Regexp(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
 )
 
-// carriage returns what is wrong with text whose lines end with CR alone, if it has comments.
+// carriage describes text whose lines end with CR alone, if it has comments, because a CR does not
+// end a comment.
 func carriage(text []byte) (what, help string) {
 	if bytes.IndexByte(text, '\n') >= 0 || bytes.IndexByte(text, '\r') < 0 || !afterComment().Match(text) {
 		return "", ""

@@ -1,5 +1,5 @@
 // Package ptx reads PTX text: declarations, and uses of module-scope names. It does
-// not interpret instructions, so instructions of future ISA versions link too.
+// not interpret instructions, so that instructions of future ISA versions link, too.
 package ptx
 
 import (
@@ -23,7 +23,7 @@ type Source = diag.Source
 // Span is a range of bytes of a Source: Off and Len.
 type Span = diag.Span
 
-// Module is one parsed PTX text. It does not change after Parse.
+// Module is one parsed PTX text. It must not change after Parse, because links share modules.
 type Module struct {
 	Src *diag.Source
 
@@ -55,9 +55,9 @@ type Module struct {
 	Undeclared []Undeclared
 
 	// Locals are the names of labels, parameters and objects that functions
-	// declare, LocalRegisters those of registers, and LocalRanges the ranges of
-	// both, in order and without names that start with %. ptxas may confuse such a
-	// name with a module-scope name declared earlier.
+	// declare, LocalRegisters the names of registers, and LocalRanges the ranges of both, in order
+	// and without names that start with %. ptxas may confuse such a name with a module-scope name
+	// declared earlier.
 	Locals         []LocalName
 	LocalRegisters []LocalName
 	LocalRanges    []LocalRange
@@ -142,8 +142,8 @@ type LocalName struct {
 	Tail uint32
 }
 
-// Tail returns a hash of the length and the last eight bytes of a name: a parameter or
-// label seldom ends as a function does.
+// Tail returns a hash of the length and the last eight bytes of a name. It can serve as a filter,
+// because a parameter or label seldom ends as a function does.
 func Tail(name []byte) uint32 {
 	h := uint64(0)
 	if n := len(name); n >= 8 {
@@ -154,7 +154,7 @@ func Tail(name []byte) uint32 {
 		}
 	}
 	h = (h ^ uint64(len(name))) * 0x9E3779B97F4A7C15
-	return uint32(h>>32 ^ h>>47) // the last letters affect only the highest bits of h
+	return uint32(h>>32 ^ h>>47) // because the last letters affect only the highest bits of h
 }
 
 // LocalRange is a Range and its place.
@@ -218,7 +218,7 @@ var linkageWords = []string{"", ".extern ", ".visible ", ".weak ", ".common "}
 // definition. defined is set if the module has defined the name so far.
 func (l Linkage) Merge(next Linkage, defines, defined bool) Linkage {
 	switch {
-	case defines && next == Local && l != Extern: // a prototype may be .visible where the definition has no linkage
+	case defines && next == Local && l != Extern: // because a prototype may be .visible where the definition has no linkage
 	case defines, l == Local && (!defined || next == Visible):
 		return next
 	}
@@ -288,15 +288,14 @@ type Storage struct {
 }
 
 // Signature holds the types of the results and parameters of functions, or of the
-// operands of calls. Those of one module that are equal to the word share one.
-// Module.Params and Code.CallOperands have the places.
+// operands of calls. Equal signatures of one module share one Signature. Module.Params and
+// Code.CallOperands have the places.
 type Signature struct {
 	Results, Params []Type
 	hash            uint64
 }
 
-// Same reports whether two signatures are equal to the word. It compares hashes of 64
-// bits.
+// Same reports whether two signatures are exactly equal. It compares hashes of 64 bits.
 func (s *Signature) Same(t *Signature) bool { return s == t || s.hash == t.hash }
 
 // Len returns the number of results and parameters.
@@ -392,7 +391,7 @@ type Use struct {
 // function, which is in the stack then, to a register.
 type ParamAddress struct {
 	Guard, Register diag.Span
-	End             int32 // behind the semicolon
+	End             int32 // after the semicolon
 }
 
 // UseSpan returns the span of the name at a use.
@@ -401,7 +400,6 @@ func (m *Module) UseSpan(u Use) diag.Span { return m.nameSpan(u.Off) }
 // LocalSpan returns the span of a LocalName.
 func (m *Module) LocalSpan(l LocalName) diag.Span { return m.nameSpan(l.Off) }
 
-// nameSpan returns the span of the name at a place.
 func (m *Module) nameSpan(off int32) diag.Span {
 	return diag.Span{Off: off, Len: int32(nameEnd(m.Src.Text, int(off)+1)) - off}
 }
@@ -491,9 +489,9 @@ type Ref struct {
 type Section struct {
 	Name   string
 	Span   diag.Span
-	Body   diag.Span   // between the braces
-	Labels []diag.Span // labels that it defines
-	Refs   []Ref       // names it refers to
+	Body   diag.Span // between the braces
+	Labels []diag.Span
+	Refs   []Ref
 
 	// What readBlock has read, if complete is set.
 	complete bool

@@ -8,7 +8,6 @@ func IsName(text string) bool {
 	return l.atName() && nameEnd(l.text, 1) == len(text)
 }
 
-// nameTable finds the ID of a module-scope name.
 type nameTable struct {
 	hashed.Table
 	text hashed.Text
@@ -22,13 +21,11 @@ func (m *Module) find(hash uint64, name []byte) (NameID, bool) {
 	return NameID(id), id >= 0
 }
 
-// addName gives a new name the next ID.
 func (m *Module) addName(hash uint64, name []byte) NameID {
 	m.Names = append(m.Names, m.table.text.Keep(name))
 	return NameID(m.table.Add(hash))
 }
 
-// nameList numbers names.
 type nameList struct {
 	table hashed.Table
 	names []string
@@ -39,7 +36,6 @@ func (l *nameList) find(hash uint64, name []byte) int32 {
 	return l.table.Find(hash, func(n int32) bool { return l.names[n] == string(name) })
 }
 
-// reserve makes room for a number of names in an empty list.
 func (l *nameList) reserve(names int) {
 	if len(l.names) == 0 && cap(l.names) == 0 {
 		l.table.Reserve(names)

@@ -24,8 +24,8 @@ const bodyStops, valueStops, listStops = "/\"#\x00{}", "/\"#\x00{}()", "/\"#\x00
 // byte, with instructions that compare many bytes at a time.
 type ahead [len(listStops)]int
 
-// next returns the place of the first of stops at or behind at, or the length of the
-// text. at must not decrease from call to call.
+// next returns the place of the first of stops at or after at, or the length of the text. at must
+// not decrease from call to call.
 func (a *ahead) next(text []byte, at int, stops string) int {
 	first := len(text)
 	for i := range stops {

@@ -15,9 +15,9 @@ import (
 // Parse reads one module. The error, if any, is the first in the text; the module
 // then holds the statements before it.
 //
-// gcc -S declares variables and functions of other modules behind the bodies that use them,
-// and leaves it to its assembler to reorder them. Such a module is read again, with the
-// names of all of it.
+// gcc -S declares variables and functions of other modules after the bodies that use them, and
+// leaves it to its assembler to reorder them. Such a module must be read again, with the names of
+// all of it.
 func Parse(src *diag.Source) (*Module, *Error) {
 	m, err := read(&Module{Src: src}, &parser{})
 	late := func(use Undeclared) bool { _, ok := m.Lookup(src.String(use.Span)); return ok }
@@ -29,7 +29,6 @@ func Parse(src *diag.Source) (*Module, *Error) {
 	return m, err
 }
 
-// byGCC reports whether gcc may have written a module.
 func byGCC(src *diag.Source) bool { return bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE")) }
 
 // anywhere is Scope.Declared with all names of a module.
@@ -50,20 +49,17 @@ func read(m *Module, p *parser) (*Module, *Error) {
 	return m, p.Err
 }
 
-// module reads a whole module.
 func (p *parser) module() {
 	p.header()
 	p.statements()
 }
 
-// statements reads module-scope statements up to the end of the text.
 func (p *parser) statements() {
 	for p.Err == nil && !p.eof() {
 		p.statement()
 	}
 }
 
-// read reads the text of a module, from its first token on.
 func (p *parser) read(m *Module, statements func()) {
 	p.m = m
 	s := scratches.Get().(*scratch)
@@ -76,7 +72,6 @@ func (p *parser) read(m *Module, statements func()) {
 	scratches.Put(s)
 }
 
-// begin moves to the first token of a text.
 func (p *parser) begin(text []byte) {
 	p.Lexer = NewLexer(text, 0)
 	p.plain = !p.outline && bytes.IndexByte(text, 0) < 0 && bytes.IndexByte(text, 255) < 0
@@ -87,7 +82,8 @@ func (p *parser) begin(text []byte) {
 	p.move(p.at)
 }
 
-// scratch is what reading a module needs meanwhile; the next module uses it again.
+// scratch is the memory that reading a module needs. The next module uses it again instead of
+// allocating its own.
 type scratch struct {
 	scopes
 	begun     []begun
@@ -102,11 +98,11 @@ type scratch struct {
 	signatures
 	events
 	section Section // for its lists
-	// sectionNames is how many names the sections of the last module referred to: those
-	// of the next one are likely to refer to as many.
+	// sectionNames is how many names the sections of the last module referred to. The next module
+	// reserves room for as many, because it is likely to refer to as many.
 	sectionNames int
 
-	// The long lists of the module. It gets copies of their exact size.
+	// The long lists of the module, which gets copies of their exact size instead.
 	names      []string
 	decls      []Decl
 	uses       []Use
@@ -132,7 +128,7 @@ func (s *scratch) takeBack(m *Module) {
 	s.signatures.list = s.signatures.list[:0]
 }
 
-// clip drops the room behind the other lists: links share modules, and an append to a
+// clip drops the spare capacity of the other lists, because links share modules, and an append to a
 // list of one must copy it.
 func (m *Module) clip() {
 	m.Target, m.Files, m.Pragmas, m.Aliases, m.Others = slices.Clip(m.Target), slices.Clip(m.Files), slices.Clip(m.Pragmas), slices.Clip(m.Aliases), slices.Clip(m.Others)
@@ -188,8 +184,8 @@ type parser struct {
 	bodies []Body               // of ParseWith: those to come
 	ids    map[*Module][]NameID // of ParseWith: by ID in the other module, the ID in m plus 1; 0 if not looked up yet
 
-	// pct is set once a module-scope name starts with %; before that, registers are
-	// skipped without a lookup.
+	// pct is set once a module-scope name starts with %. Before that, a register cannot mean
+	// another name, so it is skipped without a lookup.
 	pct bool
 	// in is the declaration being parsed, -1 outside.
 	in int32
@@ -210,7 +206,6 @@ type parser struct {
 	inFunc bool // not of an entry
 }
 
-// moduleName passes a module-scope name, and adds it if it is new.
 func (p *parser) moduleName() (NameID, diag.Span) {
 	span := p.name(Nothing, "a name")
 	if p.Err != nil {
@@ -251,7 +246,7 @@ func (p *parser) header() {
 	p.next()
 	version := p.span()
 	major, minor, ok := strings.Cut(string(p.bytes(version)), ".")
-	sameLine := len(bytes.Trim(p.text[p.last:p.at], " \t\r\f")) == 0 // ptxas takes SUB for no space here
+	sameLine := len(bytes.Trim(p.text[p.last:p.at], " \t\r\f")) == 0 // since ptxas does not take SUB for a space here
 	if p.token().Kind != Number || !ok || !sameLine {
 		p.expected("a version such as 8.4 behind .version")
 		return
@@ -293,7 +288,6 @@ func (p *parser) header() {
 	}
 }
 
-// statement reads one module-scope statement.
 func (p *parser) statement() {
 	if !p.is('.') {
 		if !p.sectionEnd() {
@@ -344,7 +338,8 @@ func (p *parser) statement() {
 	}
 }
 
-// sectionEnd reads a label behind a section, with which rustc -g ends it. No ptxas accepts it.
+// sectionEnd reads a label after a section. rustc -g ends sections with one, although no ptxas
+// accepts it.
 func (p *parser) sectionEnd() bool {
 	if !p.atName() || !bytes.HasPrefix(p.text[p.at:], []byte("$L__sec_end")) || len(p.m.Sections) == 0 && !p.outline {
 		return false

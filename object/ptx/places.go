@@ -38,7 +38,7 @@ type PlaceSearch struct {
 //
 // A name that occurs nowhere else needs only its declaration. Where it occurs again, the
 // declaration must be in the outermost block, and each use an operand on the line of its
-// opcode, behind the end of another statement.
+// opcode, after the end of another statement.
 func (s *PlaceSearch) PlainPlaces(m *Module, d *Decl, declared []diag.Span) (places []NamePlace, ok bool) {
 	s.table.Clear()
 	*s = PlaceSearch{m: m, text: m.Src.Text, body: d.Body, names: s.names[:0], table: s.table}
@@ -73,7 +73,6 @@ func (s *PlaceSearch) add(declared diag.Span) bool {
 	return true
 }
 
-// find returns the number of a name, or -1.
 func (s *PlaceSearch) find(name []byte) int32 {
 	return s.table.Find(hashed.Bytes(name), func(n int32) bool { return bytes.Equal(s.m.Src.Bytes(s.names[n]), name) })
 }
@@ -106,7 +105,7 @@ func (s *PlaceSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
 // plain reports whether a name at a place is an operand that refers to the declaration
 // at another.
 func (s *PlaceSearch) plain(at, declaration int) bool {
-	const long = 200 // more is not plain, and takes time
+	const long = 200 // more is not plain, and would take time
 	m, text, body := s.m, s.text, int(s.body.Off)
 	if s.head == 0 {
 		s.head = min(body+1+long, int(s.body.End()))

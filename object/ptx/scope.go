@@ -46,7 +46,7 @@ func (l *LocalDecl) Static() bool {
 // scopes records which locals are visible. ptxas follows these rules
 // (TestScopesPtxas, testdata/script/local_range.txtar):
 //
-//  1. A name hides those of outer blocks and of the module, from the end of the
+//  1. A name hides the names of outer blocks and of the module, from the end of the
 //     statement that declares it to the end of its block.
 //  2. A range `x<3>` declares x0, x1, x2; x02 is x2, and x is not declared. The
 //     base of a name is the name without all digits at its end, so `x1<3>` declares
@@ -71,7 +71,6 @@ func (s *scopes) hides(name []byte, isRange bool) bool {
 	return s.percent&secondByte(name) != 0 && (isRange || s.find(hashed.Bytes(name), name) >= 0)
 }
 
-// secondByte returns the bit in percent of a name.
 func secondByte(name []byte) uint64 { return 1 << (name[1] % 64) }
 
 // chains finds visible locals by the low bits of their hash: heads holds the innermost
@@ -110,7 +109,6 @@ func (s *scopes) nameOf(i int32) []byte {
 	return s.source[name.Off:name.End()]
 }
 
-// enter makes a local visible and returns its index.
 func (s *scopes) enter(l LocalDecl) int32 {
 	i := int32(len(s.locals))
 	name := s.source[l.Name.Off:l.Name.End()]
@@ -170,7 +168,7 @@ func (s *scopes) find(hash uint64, name []byte) int32 {
 	hash = hashed.Bytes(base)
 	for i := *s.ranges.head(hash) - 1; i >= 0; i = s.locals[i].outer {
 		if l := &s.locals[i]; l.hash == hash && number < l.Count && bytes.Equal(s.nameOf(i), base) {
-			return max(single, i) // the later of two visible ones is the inner one
+			return max(single, i) // because the later of two visible ones is the inner one
 		}
 	}
 	return single

@@ -14,7 +14,7 @@ import (
 // Data is the contents of all .section blocks of one name, concatenated.
 type Data struct {
 	Name   string
-	Bytes  []byte  // zeros at fixups; not to be changed
+	Bytes  []byte  // zeros at fixups; must not be changed
 	Fixups []Fixup // by offset
 	Labels []Label // defined in the blocks, by offset
 }
@@ -32,7 +32,7 @@ type Fixup struct {
 	// Target is a section, ".debug_abbrev", or any other name: a code label, a
 	// module-scope name, a parameter or object of a function. A label inside a section
 	// of the module is given as that section plus its offset. The section itself may be
-	// absent: ptxas writes .debug_line.
+	// absent, because ptxas writes .debug_line.
 	Target string
 	Name   int32     // the number of Target in the module (SectionNames), or -1 for a section
 	Width  int32     // in bytes: 4 or 8
@@ -65,7 +65,7 @@ func (m *Module) SectionData(name string) (data Data, err *Error) {
 
 // LoadedSection returns the bytes of a section as if all sections lay at address 0, and
 // any other name plus a number at the address that other returns; at 0 if other is nil.
-// The bytes are not to be changed.
+// The bytes must not be changed.
 func (m *Module) LoadedSection(name string, other func(name string, addend int64) uint64) (bytes []byte, err *Error) {
 	set := sectionSet{m: m}
 	err = catch.As[*Error](func() {
@@ -103,7 +103,7 @@ func (m *Module) AllSections(except ...string) (all map[string]*Data, err *Error
 func (m *Module) SectionSpan(name string, offset int64) diag.Span {
 	set := sectionSet{m: m}
 	r := sectionReader{set: &set, want: offset}
-	catch.As[*Error](func() { r.read(name) }) // which may be behind the item
+	catch.As[*Error](func() { r.read(name) }) // without an error, because that may be after the item
 	return r.found
 }
 
@@ -142,7 +142,6 @@ func (s *sectionSet) blocksOf(name string) []*Section {
 	return s.blocks[name]
 }
 
-// definer returns the section that defines a label.
 func (s *sectionSet) definer(label string) (section string, ok bool) {
 	if s.labels == nil {
 		s.labels = map[string]string{}
@@ -161,7 +160,7 @@ type sectionReader struct {
 	data    Data
 	labels  map[string]int64 // of this section
 	pending []expression
-	shared  bool                                   // data.Bytes and pending are those of the module
+	shared  bool                                   // data.Bytes and pending belong to the module
 	load    bool                                   // write addresses instead of making fixups
 	other   func(name string, addend int64) uint64 // with load: the address of a name outside the sections
 	want    int64                                  // the offset to look for, or -1
@@ -176,14 +175,13 @@ type expression struct {
 	span        diag.Span
 	nameLen     int32 // at the start of span
 	width       int8
-	section     bool // the name is that of a section
+	section     bool // the name is a section
 }
 
 func (r *sectionReader) fail(span diag.Span, format string, args ...any) {
 	panic(&Error{Span: span, Text: fmt.Sprintf(format, args...)})
 }
 
-// read lays out the section.
 func (r *sectionReader) read(name string) {
 	r.data.Name = name
 	r.labels = map[string]int64{}
@@ -289,7 +287,6 @@ func (r *sectionReader) resolve() {
 	}
 }
 
-// fill writes the value of an expression.
 func (r *sectionReader) fill(e *expression, n uint64) {
 	for i := range e.width {
 		r.data.Bytes[e.offset+int64(i)] = byte(n >> (8 * i))

@@ -7,7 +7,6 @@ import (
 	"ptxlink/internal/hashed"
 )
 
-// signatures holds the signatures of the module being read.
 type signatures struct {
 	table hashed.Table
 	list  []*Signature

@@ -7,8 +7,8 @@ import (
 	"ptxlink/link/diag"
 )
 
-// What a few bytes of text can stand for is limited: the names of all ranges of
-// variables of a module, and the targets of all its lists like L<3>.
+// What a few bytes of text can stand for must be limited: the names of all ranges of variables of a
+// module, and the targets of all its lists like L<3>.
 const maxRange, maxListed = 1 << 16, 1 << 20
 
 // body reads the body of a declaration, from its opening brace on. Module-scope names
@@ -27,7 +27,6 @@ func (p *parser) body(d *Decl, params []Param) (span diag.Span, ok bool) {
 	return p.from(from), p.done
 }
 
-// open prepares for the body of a declaration.
 func (p *parser) open(d *Decl, params []Param) {
 	p.done, p.begun, p.label, p.known, p.inFunc = false, p.begun[:0], -1, d.known, d.Kind == Func
 	p.scopes.reset(p.text)
@@ -235,7 +234,7 @@ func (p *parser) operandToken() bool {
 	return true
 }
 
-// labelStatement reads the colon behind a label.
+// labelStatement reads the colon after a label.
 func (p *parser) labelStatement(name diag.Span) {
 	l := LocalDecl{Kind: CodeLabel, Name: name, Count: -1, token: p.st.Op}
 	p.st.Kind = LabelStatement
@@ -253,7 +252,6 @@ func (p *parser) labelStatement(name diag.Span) {
 	p.enterLocal(&l)
 }
 
-// directive reads a statement that starts with a dot.
 func (p *parser) directive() {
 	p.st.Kind = Directive
 	p.braced = false
@@ -286,15 +284,15 @@ func (p *parser) directive() {
 		p.pass(word)
 		p.st.Operands, p.braces = int32(len(p.tokens)), 0
 		p.operands()
-		p.unknown = p.unknown[:unknown] // words of the directive may look like names
+		p.unknown = p.unknown[:unknown] // because words of the directive may look like names
 	}
 	if p.braced {
 		p.balanced(word.Off)
 	}
 }
 
-// balanced checks that the braces of the statement that starts at from match: Outline
-// finds the end of a body by counting them.
+// balanced checks that the braces of the statement that starts at from match, because Outline finds
+// the end of a body by counting them.
 func (p *parser) balanced(from int32) {
 	depth := 0
 	lex := NewLexer(p.text[:p.last], from)
@@ -370,9 +368,8 @@ func (p *parser) callPrototype() {
 	p.m.Prototypes = append(p.m.Prototypes, proto)
 }
 
-// localVariables reads `.param .align 8 .b8 a[16], b[8];` or `.reg .b32 %r<9>;` behind
-// its first word. Its names are visible after the whole statement: in `x = x` the second
-// x is the outer one.
+// localVariables reads `.param .align 8 .b8 a[16], b[8];` or `.reg .b32 %r<9>;` after its first
+// word. Its names are visible after the whole statement: in `x = x` the second x is the outer one.
 func (p *parser) localVariables(space string) {
 	l := LocalDecl{Kind: Object, Type: TypeAt{Type: Type{Space: space}}}
 	if space == ".reg" {
@@ -412,7 +409,6 @@ func (p *parser) localVariables(space string) {
 	}
 }
 
-// enterLocal makes a declaration of the statement visible.
 func (p *parser) enterLocal(l *LocalDecl) {
 	if p.code != nil {
 		p.code.entered(p.enter(*l))
@@ -438,7 +434,7 @@ func (p *parser) enterLocal(l *LocalDecl) {
 }
 
 // loc reads `.loc 1 20 3` with its optional `, function_name L, inlined_at 1 4 2`. It
-// ends where the next statement starts, as there is no semicolon.
+// ends where the next statement starts, because no semicolon ends it.
 func (p *parser) loc(word Token) {
 	var l Loc
 	p.pass(word)

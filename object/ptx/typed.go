@@ -64,8 +64,9 @@ func (p *parser) param(nameless bool) Param {
 	return a
 }
 
-// typed reports whether a type can be that of a declaration (ISA, "Fundamental Types"), or reports an error. Later
-// versions of PTX may have more types.
+// typed reports whether a declaration can have a type (ISA, "Fundamental Types"), and reports an
+// error if not. Unknown types are accepted in versions of PTX after newestVersion, because there
+// may be more types then.
 func (p *parser) typed(t *TypeAt) bool {
 	size := TypeSize(t.Word)
 	switch {

@@ -15,8 +15,8 @@ import (
 // refuses all others except labels, which may follow in a block around the use
 // (testdata/script/undeclared_name.txtar). In a linked module such a name would refer to whatever
 // another module declares under it. Registers are looked up only where a name at module scope starts
-// with %, as none else can hide the mistake from ptxas: a look-up of each takes a sixth of the time of
-// Parse.
+// with %, because only such a name can hide the mistake from ptxas, and a look-up of each register
+// takes a sixth of the time of Parse.
 
 // Undeclared is the use of a name that nothing declares before it.
 type Undeclared struct {
@@ -44,13 +44,11 @@ type unknownUse struct {
 	span diag.Span
 }
 
-// blockLabel is a label and the number of its block.
 type blockLabel struct {
 	hash  uint64
 	block int32
 }
 
-// block is a block of the body being read, with its braces.
 type block struct{ from, to int32 }
 
 // undeclared notes the use of a name that is neither one of the module nor, so far, of the body.
@@ -119,7 +117,7 @@ func (p *parser) settle() {
 		})
 		slices.SortFunc(p.labels, func(a, b blockLabel) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.block, b.block)) })
 		labels, found := p.labels, len(p.m.Undeclared)
-		hash, end := uint64(0), int32(0) // blocks nest, so one of those with the label that began before a use holds it if the last to end does
+		hash, end := uint64(0), int32(0) // because blocks nest, one of the blocks with the label that began before a use holds the use if the last of them to end does
 		for _, u := range p.unknown {
 			for len(labels) > 0 && labels[0].hash < u.hash {
 				labels = labels[1:]
@@ -140,7 +138,6 @@ func (p *parser) settle() {
 	p.forget()
 }
 
-// forget prepares for another body.
 func (p *parser) forget() {
 	p.unknown, p.labels, p.blocks = p.unknown[:0], p.labels[:0], p.blocks[:0]
 }
