@@ -19,7 +19,7 @@ import (
 // limit met in practice (ulimit -n 20), and a higher one would not be faster.
 const maxOpen = 8
 
-// fileTable opens input files, a limited number at a time.
+// fileTable opens input files, a limited number at a time. The limit is maxOpen.
 type fileTable struct {
 	slots chan struct{}
 	bytes atomic.Int64  // of the files so far
@@ -31,15 +31,15 @@ func newFileTable(ctx context.Context, maps *mapped.Files) *fileTable {
 	return &fileTable{slots: make(chan struct{}, maxOpen), maps: maps, read: infile.Of(ctx)}
 }
 
-// readAny reads a finite file, which /dev/zero is not. Names of open files of the
-// process, such as /dev/stdin, are read as they are. limit applies to files that
-// are not regular.
+// readAny reads a finite file. It refuses devices, because a read of /dev/zero would not end, but
+// not the names of open files of the process, such as /dev/stdin. limit applies to files that are
+// not regular.
 func (t *fileTable) readAny(path string, limit int64) ([]byte, error) {
 	info, err := t.read.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().IsRegular() && info.Size() > 0 { // files in /proc have size 0
+	if info.Mode().IsRegular() && info.Size() > 0 { // because files in /proc have size 0
 		return t.readRegular(path, math.MaxInt64)
 	}
 	if info.Mode()&os.ModeDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
@@ -52,7 +52,7 @@ func (t *fileTable) readAny(path string, limit int64) ([]byte, error) {
 // bound returns limit, or the default of Options.MaxSize if it is 0.
 func bound(limit int64) int64 { return cmp.Or(max(limit, 0), container.DefaultMaxSize) }
 
-// asked is the number of bytes of files before room is asked for more memory.
+// asked is the number of bytes of files that are read before room.For is asked for as many again.
 const asked = 16 << 20
 
 // readRegular maps or reads a regular file: an input, or a member of a thin archive.
@@ -61,7 +61,7 @@ func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
 	defer func() { <-t.slots }()
 	data, err := t.maps.Read(path, limit, t.read)
 	if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
-		err = room.For(asked) // the room that records and outputs of many small files need
+		err = room.For(asked) // because records and outputs of many small files need memory, too
 	}
 	return data, err
 }

@@ -62,12 +62,12 @@ func (g GPU) Runs(target GPU) bool {
 	return g.Number >= target.Number
 }
 
-// RunsCubin reports whether a cubin for a target runs on the GPU: one of the same major number that is
-// not older.
+// RunsCubin reports whether a cubin for a target runs on the GPU, which must have the same major
+// number and must not be older.
 func (g GPU) RunsCubin(target GPU) bool { return g.Runs(target) && g.Number/10 == target.Number/10 }
 
 // EmptyModule returns a module without symbols that every ptxas which knows the GPU accepts.
 func EmptyModule(gpu GPU) []byte {
-	// ptxas 13 knows none older than sm_75.
+	// No lower target would do, because ptxas 13 knows none older than sm_75.
 	return fmt.Appendf(nil, "//\n.version 6.3\n.target sm_%d\n.address_size 64\n", min(gpu.Number, 75))
 }

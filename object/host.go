@@ -23,7 +23,7 @@ func (h Host) String() string {
 	return cmp.Or(h.OS, "unknown") + "-" + cmp.Or(h.Arch, "unknown")
 }
 
-// Or returns the host with what it does not say taken from another one.
+// Or returns the host with its empty fields taken from another host.
 func (h Host) Or(other Host) Host {
 	if h.OS == "" {
 		h.OS, h.Model = other.OS, other.Model
@@ -60,7 +60,7 @@ func (h Host) valid() bool {
 }
 
 // ParseHost parses "linux-x86_64", "windows-arm64" or "linux". It derives the data
-// model: Windows has 32-bit long on 64-bit machines, the others 64-bit.
+// model, since Windows has 32-bit long on 64-bit machines, the others 64-bit.
 func ParseHost(s string) (Host, error) {
 	var h Host
 	os, arch, _ := strings.Cut(strings.ToLower(s), "-")

@@ -19,8 +19,9 @@ const (
 	Numba
 )
 
-// Language returns the language of the module: by the names of its source files and of
-// what it defines, and by its compiler. Numba writes what nvcc does.
+// Language derives the language of the module from the names of its source files and symbols, and
+// from its compiler. Numba must be found by its symbols, because its PTX is otherwise the same as
+// nvcc's.
 func (f *File) Language() Language {
 	f.languageOnce.Do(func() { f.language = f.findLanguage() })
 	return f.language
@@ -48,14 +49,15 @@ func (f *File) findLanguage() Language {
 	switch {
 	case f.HandWritten():
 		return PTX
-	case cxx || strings.HasPrefix(f.Producer, "nvcc") || f.Producer == "": // fatbinary removes the producer
+	case cxx || strings.HasPrefix(f.Producer, "nvcc") || f.Producer == "": // because fatbinary removes the producer
 		return CXX
 	}
 	return OtherLanguage
 }
 
-// IsNumbaShared reports whether a name is that of a shared array of Numba. Numba exports them, with numbers that
-// start at 1 in each process, and no other module refers to them.
+// IsNumbaShared reports whether a name belongs to a shared array of Numba. Such names must stay
+// private to their module, because Numba exports them, with numbers that start at 1 in each
+// process, although no other module refers to them.
 func IsNumbaShared(name string) bool { return strings.HasPrefix(name, "_cudapy_smem_") }
 
 // IsRust reports whether rustc has mangled a name. The older names end in a hash, as in

@@ -21,7 +21,7 @@ func LibraryFile(name string, dirs []string) (path string, ok bool) {
 			for _, candidate := range candidates {
 				path := filepath.ToSlash(filepath.Join(dir, candidate)) // as makefiles name it on Windows, too
 				info, err := os.Stat(path)
-				if err == nil && !info.IsDir() || err != nil && !infile.Absent(err) { // whoever reads it reports that
+				if err == nil && !info.IsDir() || err != nil && !infile.Absent(err) { // because whoever reads it reports the error
 					return path, true
 				}
 			}
@@ -30,7 +30,8 @@ func LibraryFile(name string, dirs []string) (path string, ok bool) {
 	return "", false
 }
 
-// libraryFiles returns what the file of -l name may be called: each list in all directories before the next.
+// libraryFiles returns the possible names of the file of -l name. All directories are searched for
+// the names of one list before the next list is tried.
 func libraryFiles(name string) [][]string {
 	if file, exact := strings.CutPrefix(name, ":"); exact {
 		return [][]string{{file}}
@@ -38,7 +39,7 @@ func libraryFiles(name string) [][]string {
 	return [][]string{{"lib" + name + ".a", "lib" + name + ".ptx"}, {name + ".lib", "lib" + name + ".lib"}}
 }
 
-// FindLibrary is LibraryFile, and logs an error if there is no such file.
+// FindLibrary is LibraryFile, and logs an error if it finds none.
 func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok bool) {
 	if path, ok = LibraryFile(name, dirs); ok {
 		return path, true
@@ -67,14 +68,15 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 	return "", false
 }
 
-// IsCudadevrt reports whether a file is libcudadevrt.a of the CUDA toolkit, or that of Windows.
+// IsCudadevrt reports whether a file is libcudadevrt.a of the CUDA toolkit, or cudadevrt.lib, its
+// name on Windows.
 func IsCudadevrt(path string) bool {
 	name := filepath.Base(path)
 	return name == "libcudadevrt.a" || strings.EqualFold(name, "cudadevrt.lib")
 }
 
 // SimilarLibrary returns the -l of the library in the directories whose name is most similar,
-// as -lmath for -lmaht, -lmath.a or -llibmath.a; "" if none is.
+// as -lmath for -lmaht, -lmath.a or -llibmath.a; "" if no library is similar.
 func SimilarLibrary(name string, dirs []string) string {
 	var names []string
 	exact := strings.HasPrefix(name, ":")
@@ -113,7 +115,7 @@ func bareLibrary(file string) (name string, ok bool) {
 }
 
 // hostLibraries are libraries that link lines of host programs have and that contain no
-// device code, in lower case: Windows takes KERNEL32.LIB for kernel32.lib.
+// device code, in lower case, because Windows takes KERNEL32.LIB for kernel32.lib.
 var hostLibraries = map[string]bool{
 	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
 	"cublas": true, "cublaslt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvjitlink": true, "nvtoolsext": true,

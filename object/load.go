@@ -30,14 +30,13 @@ type Options struct {
 	Arch    string        // "sm_80": selects one PTX of a fatbin; empty selects the highest
 	All     bool          // take all PTX of a fatbin
 	Map     *mapped.Files // maps large files, which are read if it is nil
-	Lines   bool          // the lines of all modules will be counted, so that is done while their text is in memory
+	Lines   bool          // count the lines of all modules while their text is in memory, because they will be needed
 	MaxSize int64         // bytes of decompressed data of one input; 0 means 4 GiB
 }
 
 // Load reads and parses all inputs, in parallel, and returns their modules in
-// command-line order; those of a container are in file order. The log gets all
-// errors of all inputs, in the same order. unread is set if some input could not be
-// read at all.
+// command-line order; modules of a container are in file order. The log gets all errors of all
+// inputs, in the same order. unread is set if some input could not be read at all.
 func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files []*File, unread bool, err error) {
 	set, err := Open(ctx, inputs, o, log)
 	if err != nil {
@@ -93,19 +92,20 @@ func alternatives(members []container.Member, arch string, picked func(group []c
 	}
 }
 
-// claim copies what the container records of the host into empty fields of f.
+// claim copies the host that the container records into empty fields of f.
 func (f *File) claim(m *container.Member, log *diag.Log) {
 	f.PtxasOptions = m.Options
 	if f.Host.OS == "" && m.OS != "" {
 		h, err := ParseHost(m.OS + "-" + m.Arch)
-		if err != nil { // another processor than those of --host
+		if err != nil { // another processor than --host allows
 			h, err = ParseHost(m.OS)
 		}
 		if err == nil {
 			f.Host.OS, f.Host.Model = h.OS, h.Model
 		}
 	}
-	// Containers of other tools may hold anything, and records may be forged.
+	// Values must be checked, because containers of other tools may hold anything, and records may
+	// be forged.
 	if h := (Host{OS: f.Host.OS, Arch: m.Arch}); f.Host.Arch == "" && h.valid() {
 		f.Host.Arch = m.Arch
 	}

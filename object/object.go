@@ -18,27 +18,27 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// File is the object record of one module. It does not change after resolve.Live
-// has chosen the files of the link.
+// File is the object record of one module. It must not change after resolve.Live has chosen the
+// files of the link.
 type File struct {
 	record
 	Path  string // on disk; empty for stdin and memory
 	Rank  int    // position on the command line: the lower rank wins ties
-	Input int    // the number of its input among those of Open
+	Input int    // the number of its input, as passed to Open
 	// Pulled is set for a member of an archive that is linked because something
-	// needs it. Weak definitions of other files win over those of pulled members.
+	// needs it. Weak definitions of other files win over definitions of pulled members.
 	Pulled bool
 
 	maps *mapped.Files // see DropText
 
-	linkLock  sync.Mutex // of the rest of LinkOf
+	linkLock  sync.Mutex // guards digestSet and linkOf, which LinkOf fills
 	digestSet map[string]bool
 	linkOf    map[*File]bool
 
 	handOnce     sync.Once
-	handWritten  bool // see HandWritten
+	handWritten  bool
 	languageOnce sync.Once
-	language     Language // see Language
+	language     Language
 }
 
 // record is what the text and the container of a module say, which several links share.
@@ -58,8 +58,8 @@ type record struct {
 	Debug    bool // has DWARF sections that describe code
 	LineInfo bool // has .loc lines
 
-	// Digests identifies the PTX: by the XXH64 of the text in hexadecimal, or, for the
-	// output of an earlier link, by those of its modules.
+	// Digests identifies the PTX by the XXH64 of the text in hexadecimal. The output of an earlier
+	// link has the digests of its modules instead.
 	Digests []string
 }
 
@@ -74,8 +74,8 @@ type Symbol struct {
 	Def   int32 // the defining Decl, -1 if there is none
 	Decl  int32 // the Decl that represents the name: Def, or the first declaration; -1 for an alias never declared
 	Alias int32 // the Alias that defines it, -1 if there is none
-	// Target is the name at the end of a chain of aliases; -1 if there is no alias,
-	// or the chain is circular.
+	// Target is the name at the end of a chain of aliases; -1 if the name is not an alias, or the
+	// chain is circular.
 	Target  ptx.NameID
 	Linkage ptx.Linkage
 	Uses    int32 // number of uses outside its own declarations
@@ -97,7 +97,7 @@ func (f *File) DeclOf(name ptx.NameID) *ptx.Decl {
 }
 
 // Fits reports whether the module declares the target of a direct call as a function
-// with the types of the operands, to the word.
+// with exactly the types of the operands.
 func (f *File) Fits(call *ptx.Call) bool {
 	d := f.DeclOf(f.Uses[call.Use].Name)
 	return d != nil && d.Kind == ptx.Func && d.Signature == call.Signature
@@ -135,8 +135,8 @@ func newFile(m *ptx.Module, log *diag.Log) *File {
 	return f
 }
 
-// DropText gives the memory of the text back, if it is part of a mapped file: the system reads
-// it again when it is next used. Passes call it when they have read a text.
+// DropText releases the memory of the text if it is part of a mapped file, because the system can
+// read it again when it is next used. Passes call it when they have read a text.
 func (f *File) DropText() { f.maps.Drop(f.Src.Text) }
 
 // declared returns the part of the record for which an outline suffices.
@@ -159,7 +159,7 @@ func declared(m *ptx.Module, log *diag.Log) *File {
 				Note(f.At(m.Decls[s.Def].NameSpan), "defined here")
 		}
 		s.Alias = int32(i)
-		if s.Linkage == ptx.Extern { // clang declares an alias .extern first
+		if s.Linkage == ptx.Extern { // because clang declares an alias .extern first
 			s.Linkage = ptx.Visible
 		}
 		f.Symbols[a.Target].Uses++
@@ -169,7 +169,7 @@ func declared(m *ptx.Module, log *diag.Log) *File {
 }
 
 // followAliases finds the end of each chain of aliases. Each alias is followed
-// once: a chain ends at a name that is no alias, or at an alias already resolved.
+// once, because a chain ends at a name that is not an alias, or at an alias already resolved.
 func (f *File) followAliases() {
 	if len(f.Aliases) == 0 {
 		return
@@ -193,7 +193,7 @@ func (f *File) followAliases() {
 }
 
 // declare merges one more declaration into the symbol of its name. The definition
-// decides; a module may repeat prototypes before it.
+// decides, because a module may repeat prototypes before it.
 func (f *File) declare(i int32, log *diag.Log) {
 	d := &f.Decls[i]
 	s := &f.Symbols[d.Name]
@@ -246,9 +246,9 @@ const MetaDigest, DigestLength = "xxh64", 16
 // readPreamble reads the comments before .version: the producer of the module,
 // and the record of an earlier link.
 //
-// The record of the output includes the fields of this one. So a record with
-// values that ptxlink never writes is ignored as a whole, with a warning;
-// unknown keys may come from a later version and are skipped.
+// A record with values that ptxlink never writes is ignored as a whole, with a warning, because the
+// record of the output would repeat its fields. Unknown keys are skipped, because a later version
+// may have written them.
 func (f *File) readPreamble(log *diag.Log) {
 	preamble := f.preamble()
 	if at := bytes.Index(preamble, []byte(MetaMark)); at >= 0 {
@@ -318,12 +318,10 @@ func readMeta(meta string) (host Host, digests []string, bad string) {
 	return host, digests, ""
 }
 
-// isDigest reports whether s is an XXH64 digest in lower-case hexadecimal.
 func isDigest(s string) bool {
 	return len(s) == DigestLength && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// producer returns the producer of a module, from the comments before .version.
 func producer(preamble []byte) string {
 	if _, rest, ok := bytes.Cut(preamble, []byte("Cuda compilation tools, release ")); ok {
 		if end := len(rest) - len(bytes.TrimLeft(rest, "0123456789.")); end > 0 {

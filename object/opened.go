@@ -19,11 +19,10 @@ type Opened struct {
 	units   []*openedUnit
 }
 
-// openedUnit is one unit of an Opened.
 type openedUnit struct {
 	archive  bool
 	member   container.Member
-	unusable string // see Unit
+	unusable string
 
 	definitions func() ([]ptx.Definition, bool) // the names that it defines for others
 
@@ -40,7 +39,7 @@ func Keep(ctx context.Context, in Input, o Options, log *diag.Log) (opened *Open
 	var op opening
 	ctx, read := infile.Record(ctx)
 	op.open(ctx, newFileTable(ctx, nil), &in, 0, o)
-	if err := read.Changed(); err != nil { // whatever it looked like meanwhile
+	if err := read.Changed(); err != nil { // first, because a file that changes may give other errors as well
 		log.Error(diag.IO, diag.Place{}, err.Error()).Err = err
 		return nil, true
 	}
@@ -69,7 +68,7 @@ func (op *opening) from(in *Input, i int, o Options) {
 	}
 }
 
-// read returns a record of the unit that one link may change, and logs the errors of
+// read returns a record for one link, because links change their records, and logs the errors of
 // the unit, which are the same in every link.
 func (u *openedUnit) read(log *diag.Log) *File {
 	f := u.parsed()
@@ -88,7 +87,6 @@ func source(member *container.Member) *diag.Source {
 	return &diag.Source{Name: member.Name, Text: member.Text}
 }
 
-// parse returns the record of a module, or nil if it has errors.
 func parse(member *container.Member, log *diag.Log) *File {
 	m, err := ptx.Parse(source(member))
 	if err != nil {

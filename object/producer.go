@@ -7,16 +7,17 @@ import (
 )
 
 // HandWritten reports whether the text of the module suggests that a person wrote
-// it rather than a compiler. Producer names the compiler, but fatbinary empties or
-// removes all comments, so PTX in objects and fatbins names none.
+// it rather than a compiler. Producer alone cannot tell, because fatbinary empties or removes the
+// comments that name the compiler.
 func (f *File) HandWritten() bool {
 	f.handOnce.Do(func() { f.handWritten = f.Producer == "" && !emptied(f.preamble()) && !compiled(f.Src.Text) })
 	return f.handWritten
 }
 
 // OneCompiler reports whether both modules are known to come from one release of
-// one compiler, or both look hand-written. gcc and LLVM do not record their
-// release, and the output of a link may hold modules of any.
+// one compiler, or both look hand-written. It returns false for gcc and LLVM, because they do not
+// record their release, and for the output of a link, because its modules may come from any
+// compiler.
 func OneCompiler(a, b *File) bool {
 	if a.Producer == "" {
 		return a.HandWritten() && b.HandWritten()
@@ -25,7 +26,6 @@ func OneCompiler(a, b *File) bool {
 	return a.Producer == b.Producer && release != ""
 }
 
-// preamble returns the text before .version.
 func (f *File) preamble() []byte { return f.Src.Text[:f.VersionSpan.Off] }
 
 // emptied reports whether the text before .version is what fatbinary leaves of the

@@ -22,7 +22,7 @@ import (
 
 // Set holds the modules in the inputs of a link.
 type Set struct {
-	Units  []*Unit // in command-line order; those of a container in file order
+	Units  []*Unit // in command-line order; modules of a container in file order
 	Unread bool    // some input could not be read at all
 
 	inputs  []Input
@@ -34,18 +34,18 @@ type Set struct {
 	unusable map[string]*diag.Message // by name, for Unusable; nil until it is called
 }
 
-// Unit is one module of the inputs, or several alternatives in one archive member,
-// of which one is used. Units that are not Lazy have been read, or have errors.
+// Unit is one module of the inputs, or several alternatives in one archive member; a link uses one
+// of them. Units that are not Lazy have been read, or have errors.
 type Unit struct {
 	// Lazy is set for a member of an archive: it is read and linked only if
 	// something needs it.
 	Lazy  bool
 	File  *File // nil until it is read, or if it has errors
-	Input int   // the number of its input among those of Open
+	Input int   // the number of its input, as passed to Open
 
 	member   *container.Member // nil until it is read through an index
 	unusable string            // why it cannot be linked
-	unread   bool              // it could not be read
+	unread   bool
 	index    *container.Index
 	indexed  *container.Indexed
 	recorded map[string]ptx.Linkage // what the index records for the unit, once read
@@ -59,7 +59,7 @@ type Unit struct {
 // log gets every error, in command-line order.
 //
 // Open and Set.Read read in parallel. Each worker writes only its own slot of the result
-// and its own log.
+// and its own log, so that messages keep the order of the command line.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable(ctx, o.Map)}
 	opened := make([]opening, len(inputs))
@@ -73,12 +73,12 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 			return
 		}
 		op.open(ctx, s.files, &s.inputs[i], i, o)
-		if op.started = len(op.units) == 1; op.started { // while the caches of the processor hold its text
+		if op.started = len(op.units) == 1; op.started { // now, because the caches of the processor hold its text
 			op.units[0].start(s, &op.log)
 		}
 	})
 	if err == nil {
-		err = ctx.Err() // inputs that were not waited for have no message
+		err = ctx.Err() // since inputs that were not waited for have no message
 	}
 	if err != nil {
 		return nil, err
@@ -123,11 +123,11 @@ func (u *Unit) reading() string {
 	return "reading " + u.member.Name
 }
 
-// little is a number of bytes that one goroutine reads before others are started.
+// little is the number of bytes that one goroutine reads faster than others can be started.
 const little = 1 << 15
 
-// small reports whether the inputs are so small that one goroutine reads them before others
-// are started. It returns false if one may have to be waited for.
+// small reports whether the inputs are so small that one goroutine reads them faster than several.
+// It returns false if a read could block, as on a pipe.
 func small(inputs []Input) bool {
 	size := int64(0)
 	for i := range inputs {
@@ -152,7 +152,7 @@ func small(inputs []Input) bool {
 	return true
 }
 
-// few reports whether one goroutine reads the units before others are started.
+// few reports whether one goroutine reads the units faster than several.
 func few(units []*Unit) bool {
 	size := 0
 	for _, u := range units {
@@ -215,7 +215,7 @@ func (s *Set) Distrusted(log *diag.Log) []Input {
 }
 
 // Outlines returns outlines of the units that have not been read: their
-// declarations and producers. It is used for messages, so errors are ignored.
+// declarations and producers. Errors are ignored, because outlines serve only for messages.
 func (s *Set) Outlines() (files []*File) {
 	for _, u := range s.Units {
 		if u.File != nil || u.unusable != "" {
@@ -241,12 +241,11 @@ func (s *Set) Outlines() (files []*File) {
 	return files
 }
 
-// opening is the state of one input being opened.
 type opening struct {
 	units  []*Unit
 	log    diag.Log
 	unread bool
-	// started is set once its only unit is read as far as it is in any case.
+	// started is set once its only unit has been started, see Unit.start.
 	started bool
 }
 
@@ -316,9 +315,9 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 		data = in.Text
 	case in.Reader != nil:
 		data, err = readAll(ctx, in.Reader, o.MaxSize)
-		in.Text, in.Reader = data, nil // it can be read only once
+		in.Text, in.Reader = data, nil // because a stream can be read only once
 	case in.Path == "":
-		err = errors.New("it has no Path, Text or Reader") // a Name is not opened
+		err = errors.New("it has no Path, Text or Reader") // because a Name is not opened
 	default:
 		data, err = unlessDone(ctx, func() ([]byte, error) { return files.readAny(in.Path, o.MaxSize) })
 	}
@@ -354,7 +353,7 @@ type failed struct{ error }
 func (f failed) Read([]byte) (int, error) { return 0, f.error }
 
 // unlessDone calls read, which may block on a pipe or a remote file system. It
-// returns when ctx ends, and abandons the read.
+// returns when ctx ends, and abandons the read, which it cannot interrupt.
 func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		data  []byte
@@ -381,8 +380,8 @@ func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error
 	}
 }
 
-// index returns nil if there is no reliable index. Errors are reported when the
-// whole file is read.
+// index returns nil if the file has no reliable index. It drops errors, because they are reported
+// when the whole file is read.
 func (op *opening) index(name string, data []byte, o Options) *container.Index {
 	index, err := container.OpenIndex(name, data, container.Options{MaxSize: o.MaxSize})
 	if fault, ok := errors.AsType[*container.Error](err); ok && fault.Stale {
@@ -479,8 +478,9 @@ func (s *Set) Unusable(name string) *diag.Message {
 	return s.unusable[name]
 }
 
-// ForNvlink returns the advice to leave a member of libcudadevrt, which has PTX only for
-// the newest GPU and cubins for all, to nvlink, which links for a GPU; "" for other members.
+// ForNvlink returns advice for a member of libcudadevrt. A link for one GPU must leave such members
+// to nvlink, because the library has PTX only for the newest GPU, and cubins for all. It returns ""
+// for other members.
 func ForNvlink(member, gpu string) string {
 	if !IsCudadevrt(member[:max(0, strings.LastIndexByte(member, '('))]) {
 		return ""
@@ -538,7 +538,7 @@ func (u *Unit) Definitions(visit func(name string, hash uint64, linkage ptx.Link
 		}
 	default:
 		for _, d := range u.defines {
-			if !IsNumbaShared(d.Name) { // File.declare makes it private
+			if !IsNumbaShared(d.Name) { // because File.declare makes it private
 				visit(d.Name, d.Hash, d.Linkage)
 			}
 		}
