@@ -21,7 +21,7 @@ import (
 // if there is none. defined caches the module's definitions between calls: pass a pointer to a nil
 // map first.
 func staticTwin(f *object.File, name ptx.NameID, defined *map[string]string) (twin string, ok bool) {
-	// C++ mangles the name of every static variable, so none of another module is meant.
+	// A plain name cannot be a static variable, because C++ mangles the names of those.
 	if d := f.DeclOf(name); d == nil || d.Kind != ptx.Variable || f.Symbols[name].Defined() || !strings.HasPrefix(f.Names[name], "_Z") {
 		return "", false
 	}
@@ -39,9 +39,9 @@ func staticTwin(f *object.File, name ptx.NameID, defined *map[string]string) (tw
 
 // forgetKernelNames removes the mentions of kernels by modules that only list them, in
 // __clang_gpu_used_external, an array that nothing reads
-// (testdata/script/clang_kernel_listed.txtar). Such a declaration says nothing about the kernel:
-// clang passes the parameters of functions in other types. If code calls the function or takes
-// its address, the mention stays.
+// (testdata/script/clang_kernel_listed.txtar). Such a declaration says nothing about the kernel,
+// because clang passes the parameters of functions in other types. If code calls the function or
+// takes its address, the mention stays.
 func (t *Table) forgetKernelNames() {
 	var inCode [][]bool // by file: names that it uses outside initial values
 	for i := range t.Symbols {

@@ -11,10 +11,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// withoutParams removes the parameters from a C++ name.
 func withoutParams(plain string) string { return plain[:paramsAt(plain)] }
 
-// paramsAt returns where the parameters of a C++ name begin.
 func paramsAt(plain string) int {
 	depth := 0
 	for i, c := range plain {
@@ -38,7 +36,7 @@ func paramsAt(plain string) int {
 type cxxName struct {
 	plain                     string // as the source has it
 	base, scope, last, params string
-	template                  bool // an instance of a template
+	template                  bool
 }
 
 func spell(name string) cxxName {
@@ -79,8 +77,8 @@ func spell(name string) cxxName {
 	return s
 }
 
-// nested reports whether the scope of one name lies within that of the other, as far as
-// it is known: gfx::core and core, gfx and nothing.
+// nested reports whether the scope of one name lies within the scope of the other, as far as it is
+// known: gfx::core and core, gfx and nothing.
 func (s cxxName) nested(other cxxName) bool {
 	a, b := "::"+s.scope, "::"+other.scope
 	if s.scope == "" || other.scope == "" {
@@ -122,13 +120,12 @@ func (s cxxName) renames(other cxxName, member bool) bool {
 	return old != "" && now != "" && !s.template && !other.template && (n > 0 || !member) && strings.ReplaceAll(other.params, now+"::", old+"::") == s.params
 }
 
-// Instantiated reports whether a name is that of an instance of a template, or of a member of one.
+// Instantiated reports whether a name belongs to an instance of a template, or to a member of one.
 func Instantiated(name string) bool {
 	base := spell(name).base
 	return strings.Contains(base, "<") && !strings.Contains(base, "operator")
 }
 
-// arity returns the number of parameters in the spelling of a list.
 func arity(params string) (n int) {
 	depth := 0
 	for i, c := range params {

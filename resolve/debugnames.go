@@ -15,8 +15,8 @@ import (
 
 // debugNames makes the names that debug sections look up unique, then computes the rename
 // edits of all functions. A name keeps its spelling if no other function of the output
-// declares it, and no earlier link derived a new name from it: adding modules to
-// the output of -r gives the same result as linking all at once.
+// declares it, and no earlier link derived a new name from it, so that adding modules to the output
+// of -r gives the same result as linking all at once.
 func (r *renamer) debugNames(lookedUp []LocalName) {
 	spellings := r.spellings(lookedUp)
 	plain := r.searched(lookedUp, spellings)
@@ -27,7 +27,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 		p := r.plans[l.DeclID]
 		switch {
 		case p != nil:
-			if k, ok := p.find(l.Name); ok { // ptxas uses the first
+			if k, ok := p.find(l.Name); ok { // because ptxas uses the first
 				if p.new[k] == "" && !alone {
 					r.renameLocal(l.DeclID, p, k)
 				}
@@ -43,7 +43,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	r.lookedUp = lookedUp
 	for i, f := range r.t.Files {
 		if !r.differ[i] {
-			continue // no target is a renamed function
+			continue // because no target is a renamed function
 		}
 		in := inDecls{f: f}
 		for _, list := range f.TargetRanges {
@@ -55,7 +55,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 			lazy.Put(&r.edits, p.DeclID, p.edits(r.local))
 		}
 	}
-	functions := slices.Collect(maps.Keys(r.plans)) // the order does not matter: functions are independent
+	functions := slices.Collect(maps.Keys(r.plans)) // in any order, because functions are independent
 	edits := make([][]ptx.Edit, len(functions))
 	parallel.Each(context.Background(), len(functions), r.jobs, func(int) string { return "renaming" }, func(i int) {
 		edits[i] = r.plans[functions[i]].edits(r.out[functions[i].File])
@@ -67,7 +67,6 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	}
 }
 
-// spellings holds the spellings of the names that debug sections look up.
 type spellings struct {
 	alone []bool  // no other function declares the spelling, so it is kept
 	of    []int32 // by name
@@ -78,7 +77,7 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 		return s
 	}
 	var table hashed.Table
-	names := make([]string, 0, 2*len(r.t.Files[lookedUp[0].File].SectionNames())) // most modules have the same
+	names := make([]string, 0, 2*len(r.t.Files[lookedUp[0].File].SectionNames())) // because most modules have the same
 	s.of = make([]int32, len(lookedUp))
 	for i := range lookedUp {
 		l := &lookedUp[i]
@@ -152,7 +151,7 @@ func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPla
 		if spellings.alone[spellings.of[i]] || r.plans[at] != nil {
 			continue
 		}
-		if n < 0 || list[n].DeclID != at { // else that of the last name
+		if n < 0 || list[n].DeclID != at { // otherwise it is the function of the last name
 			known := false
 			if n, known = index[at]; !known {
 				n = int32(len(list))

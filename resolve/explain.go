@@ -10,8 +10,9 @@ import (
 const withRuntime = "ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"
 
 // explanations tell why a well-known symbol is missing, by prefixes of its name; the first
-// match counts, and NAME is the name in the source. PTX Interoperability 7 lists what device code does not have. C++ does not mangle
-// the names of variables, so those of programs may begin like these.
+// match counts, and NAME is the name in the source. PTX Interoperability 7 lists what device code
+// does not have. Variables of programs may have such names, because C++ does not mangle the names
+// of variables.
 var explanations = []struct{ prefixes, text string }{
 	{"__cxa_guard_ _ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
 	{"__cxa_atexit", "this registers a global destructor, which device code does not have (PTX Interoperability 7)"},
@@ -58,7 +59,6 @@ var stdio = setOf("printf puts putchar fprintf fputs fputc fwrite fread fopen fc
 // memory holds the functions of C that compilers call for assignments and comparisons.
 var memory = setOf("memcpy memmove memset memcmp")
 
-// setOf returns the set of the words of a text.
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(words) {

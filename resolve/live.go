@@ -32,7 +32,7 @@ type Pull struct {
 // The result is in command-line order, and Live sets Rank to that order and Pulled
 // on the members. Units that cannot be read are omitted.
 //
-// redirect is that of Options.
+// redirect is Options.Redirect.
 func Live(units []*object.Unit, roots, defined []string, redirect map[string]string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
 	l := newSelection(units)
 	l.redirect = redirect
@@ -88,7 +88,6 @@ type selection struct {
 	wanted []wanted     // by number of the name
 }
 
-// wanted is a name that lazy units offer.
 type wanted struct {
 	name   string
 	offers []offer
@@ -99,7 +98,6 @@ type wanted struct {
 	definition, common int32
 }
 
-// offer is a unit that offers a name.
 type offer struct {
 	unit    int32
 	linkage ptx.Linkage // Local if the unit must be asked
@@ -129,7 +127,6 @@ func newSelection(units []*object.Unit) *selection {
 	return l
 }
 
-// find returns the number of a name that lazy units offer, or -1.
 func (l *selection) find(name string, hash uint64) int32 {
 	return l.names.Find(hash, func(n int32) bool { return l.wanted[n].name == name })
 }
@@ -141,7 +138,7 @@ func (l *selection) add(unit int32) {
 	l.live[unit] = true
 	l.next = append(l.next, u)
 	if len(l.wanted) == 0 {
-		return // there is nothing to pull in
+		return // because there is nothing to pull in
 	}
 	u.Definitions(func(name string, hash uint64, linkage ptx.Linkage) {
 		if n := l.find(name, hash); n >= 0 {
@@ -152,7 +149,6 @@ func (l *selection) add(unit int32) {
 	})
 }
 
-// needs pulls in what a file needs.
 func (l *selection) needs(f *object.File) {
 	if len(l.wanted) == 0 {
 		return
@@ -211,7 +207,7 @@ func (l *selection) need(name string, hash uint64, common bool, by *object.File)
 	if found < 0 && !common {
 		found = w.common
 	}
-	if found >= 0 && !l.live[found] { // a unit is added once, so the rounds end
+	if found >= 0 && !l.live[found] { // a unit must be added only once, so that the rounds end
 		l.pulls = append(l.pulls, pull{l.units[found], name, by})
 		l.add(found)
 	}

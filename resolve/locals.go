@@ -20,8 +20,8 @@ import (
 type localPlan struct {
 	code *ptx.Code
 	new  map[int32]string // by index in code.Locals
-	// first holds, for each name but those of registers, its first declaration, made
-	// when it is needed.
+	// first holds the first declaration of each name that is not a register. It is made when it is
+	// needed.
 	first map[string]int32
 }
 
@@ -69,10 +69,10 @@ func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
 }
 
 // captured renames names inside functions that have the spelling of a module-scope
-// name of another input. By the rules of PTX the inner name hides the outer one,
-// but ptxas resolves a forward branch to the earlier module-scope name. Under
-// undocumented conditions it does the same for parameters, call objects and
-// registers (testdata/script/local_capture.txtar, label_forward.txtar).
+// name of another input, because ptxas may confuse the two. By the rules of PTX the inner name
+// hides the outer one, but ptxas resolves a forward branch to the earlier module-scope name. Under
+// undocumented conditions it does the same for parameters, call objects and registers
+// (testdata/script/local_capture.txtar, label_forward.txtar).
 func (r *renamer) captured() {
 	o := newOwners(r.t, r.out)
 	suspects := make([][]int32, len(r.t.Files))
@@ -162,7 +162,7 @@ func (in *inDecls) at(off int32) int32 {
 type owners struct {
 	t *Table
 	// of holds the file of each module-local name in the output, and external the
-	// file of each symbol, or several: that of all its mentions.
+	// file of all mentions of each symbol, or several if they are in different files.
 	of       map[string]int32
 	external []int32
 	// numbered lists the names that end in a number, by the part before it.
@@ -235,8 +235,8 @@ func newOwners(t *Table, out [][]string) *owners {
 	return o
 }
 
-// redirected reports whether another name has become that of a symbol: a local of this
-// name would hide it from text that had the other name.
+// redirected reports whether another name has become the name of a symbol: a local of this name
+// would hide it from text that had the other name.
 func (o *owners) redirected(s SymbolID) bool {
 	if o.t.options.Redirect == nil && !o.t.twins {
 		return false
@@ -249,7 +249,7 @@ func (o *owners) redirected(s SymbolID) bool {
 // another input.
 func (o *owners) suspects(f *object.File, file int32) []int32 {
 	var list []int32
-	if o.percent { // registers that start with % are not among Locals
+	if o.percent { // because registers that start with % are not among Locals
 		for d := range f.Decls {
 			if f.Decls[d].HasBody {
 				list = append(list, int32(d))
@@ -293,7 +293,7 @@ func (o *owners) foreign(name []byte, file, end int32) bool {
 	return ok && o.t.Files[file].NamePlace(id).Span.Off >= end
 }
 
-// foreignMember reports the same for any member of a range.
+// foreignMember reports whether foreign is true of any member of a range.
 func (o *owners) foreignMember(base string, count int64, file, end int32) bool {
 	n := o.numbered[base]
 	if n == nil {

@@ -22,9 +22,9 @@ type Names struct {
 	differ []bool     // by file: some name of it is in Renamed
 	edits  map[DeclID][]ptx.Edit
 
-	locals []LocalRename // except those of debugRenames
-	// lookedUp are the names that debug sections look up, local those of the output for
-	// them, and debugRenames the indexes of those that differ.
+	locals []LocalRename // except the ones in debugRenames
+	// lookedUp are the names that debug sections look up, local their names in the output, and
+	// debugRenames the indexes of the names that differ.
 	lookedUp     []LocalName
 	local        []string
 	debugRenames []int32
@@ -39,8 +39,8 @@ type LocalName struct {
 	Declared diag.Span
 }
 
-// LocalRename renames one name, or a range of names, inside a function. Another
-// input has a module-scope name of the old spelling, or a name that debug sections
+// LocalRename renames one name, or a range of names, inside a function. The rename is needed
+// because another input has a module-scope name of the old spelling, or a name that debug sections
 // look up.
 type LocalRename struct {
 	DeclID
@@ -78,7 +78,7 @@ func (n *Names) Locals() []LocalRename {
 
 // Rename chooses the spelling of every name in the output:
 //
-//  1. External names, defined or not, keep theirs; a redirected one is that of its
+//  1. External names, defined or not, keep theirs; a redirected one is the name of its
 //     symbol.
 //  2. The first module-local name of a spelling keeps it unless an external name
 //     or Options.Others has it; later ones get a suffix: $str, $str$1, $str$2.
@@ -91,8 +91,8 @@ func (n *Names) Locals() []LocalRename {
 //     Options.Redirect, or declared in a function: the renamed symbol would silently bind to the
 //     local.
 //
-// No name is in lookedUp twice. The order is always the command-line order, never that of
-// a map. Functions are read in parallel, at most jobs at a time; 0 means one per CPU.
+// No name is in lookedUp twice. The order is always the command-line order, never the order of a
+// map. Functions are read in parallel, at most jobs at a time; 0 means one per CPU.
 func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files))}
 	jobs = parallel.Jobs(jobs, len(t.Symbols) < 500 && len(lookedUp) == 0)
@@ -150,7 +150,7 @@ func (r *renamer) moduleNames() {
 type fresh struct {
 	taken map[string]bool
 	// ranges holds the bases of register ranges with their counts, and bases the
-	// bases of the names taken: neither may declare a name of the other.
+	// bases of the names taken, because neither may declare a name of the other.
 	ranges map[string]int64
 	bases  map[string]bool
 	last   map[string]int64 // suffixes given, by old name
@@ -194,7 +194,7 @@ func (n *fresh) name(old string) string {
 	for {
 		name, suffix := n.next(old)
 		if base := name[:len(old)+1]; suffix >= n.ranges[base] && !n.taken[name] {
-			lazy.Put(&n.bases, base, true) // no range will be called so
+			lazy.Put(&n.bases, base, true) // so that no range gets this base
 			return name
 		}
 	}

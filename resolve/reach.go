@@ -23,7 +23,6 @@ type Roots struct {
 	Ways bool
 }
 
-// reach is the result of Collect.
 type reach struct {
 	marks   [][]mark                // by file and name
 	removed []object.ID             // definitions, in the order of the files
@@ -91,7 +90,6 @@ func (t *Table) Removed() []object.ID {
 	return t.reach.removed
 }
 
-// removed reports whether Collect removed a definition.
 func (t *Table) removed(id object.ID) bool {
 	return t.reach != nil && !t.reach.marks[id.File][id.Name].live
 }
@@ -120,13 +118,12 @@ func (t *Table) Missing(f func(name string, by *object.File)) {
 	}
 }
 
-// used reports whether something in the output uses a name of a file.
 func (t *Table) used(id object.ID) bool {
 	return t.reach == nil || t.reach.marks[id.File][id.Name].used
 }
 
-// Contributing returns the files without the archive members of which nothing is in
-// the output: only what Collect removed needed them.
+// Contributing returns the files except archive members that have nothing in the output, because
+// only definitions that Collect removed needed them.
 func (t *Table) Contributing() []*object.File {
 	idle := func(f *object.File) bool {
 		return f.Pulled && len(f.Others) == 0 && !slices.ContainsFunc(t.reach.marks[f.Rank], func(m mark) bool { return m.live })
@@ -258,7 +255,7 @@ func (c *collector) mark() {
 			c.uses(id.File, f.Uses[d.FirstUse:d.EndUse], &id)
 		} else {
 			target := f.Aliases[sym.Alias].Target
-			if sym.Target >= 0 { // the output leaves out aliases between
+			if sym.Target >= 0 { // because the output leaves out the aliases between
 				target = sym.Target
 			}
 			c.use(object.ID{File: id.File, Name: target}, &id)

@@ -38,7 +38,7 @@ type Symbol struct {
 	// Hidden is set by Table.Hide: the definition has no linkage in the output.
 	Hidden bool
 	// Uniform is set if all mentions declare a function without directives and with
-	// the same signature: there is nothing to compare.
+	// the same signature, so that there is nothing to compare.
 	Uniform bool
 	// Used is set if code or an initialiser of any module refers to the name.
 	Used bool
@@ -61,7 +61,7 @@ type Table struct {
 	Symbols []Symbol // in order of first mention
 	of      [][]SymbolID
 	byName  hashed.Table
-	twins   bool   // a name is that of its staticTwin
+	twins   bool   // a name stands for its staticTwin
 	reach   *reach // nil if everything stays
 	options Options
 	// Duplicates holds the messages about second strong definitions.
@@ -138,17 +138,17 @@ func (t *Table) Definition(id object.ID) (at DeclID, ok bool) {
 // DeclID identifies one declaration of one file.
 type DeclID struct{ File, Decl int32 }
 
-// Options say which symbols may stay undefined or be defined twice, and what is outside the
-// modules.
+// Options say which symbols may stay undefined or be defined twice, and what the link has besides
+// the modules.
 type Options struct {
 	Relocatable    bool     // all may
 	AllowUndefined []string // path.Match patterns
 	WarnUndefined  bool     // all may, with a warning
-	// Redirect maps names to those of other symbols: a module that refers to the first
-	// and does not define it refers to the second.
+	// Redirect maps names to the names of other symbols: a module that refers to the first and does
+	// not define it refers to the second.
 	Redirect map[string]string
-	// Multiple allows several strong definitions, of which the first wins. Compared
-	// leaves the message about them to the caller, who calls Table.Duplicate.
+	// Multiple allows several strong definitions; the first wins. Compared leaves the message about
+	// them to the caller, who calls Table.Duplicate.
 	Multiple, Compared bool
 	// Others are the names that cubins share with the modules, true if one defines it.
 	Others map[string]bool
@@ -176,7 +176,7 @@ type Options struct {
 // line:
 //
 //  1. a strong definition (.visible); a second one is an error
-//  2. a .weak definition; those of pulled archive members come last
+//  2. a .weak definition; the definitions of pulled archive members come last
 //  3. the largest .common definition
 //
 // A name without linkage is local to its module, with one exception: a texture,
@@ -254,8 +254,8 @@ func (t *Table) mention() {
 	}
 }
 
-// symbols makes the symbols, and sets that of each name. It returns the number of mentions
-// by symbol, and that of all.
+// symbols makes the symbols, and sets the symbol of each name. It returns the number of mentions by
+// symbol, and the sum.
 func (t *Table) symbols() (counts []int32, mentions int) {
 	total, defined := 0, 0
 	for _, f := range t.Files {
@@ -298,12 +298,11 @@ func (t *Table) symbols() (counts []int32, mentions int) {
 	return counts, mentions
 }
 
-// find returns the symbol of a name, or None.
 func (t *Table) find(hash uint64, name string) SymbolID {
 	return SymbolID(t.byName.Find(hash, func(n int32) bool { return t.Symbols[n].Name == name }))
 }
 
-// strength ranks definitions in the order given at Resolve; 0 is no definition.
+// strength ranks definitions in the order given at Resolve; 0 means undefined.
 func (t *Table) strength(id object.ID) int {
 	s := t.Files[id.File].Symbols[id.Name]
 	switch {
@@ -317,7 +316,6 @@ func (t *Table) strength(id object.ID) int {
 	return strong
 }
 
-// The strengths of a .weak and of a .visible definition.
 const weak, strong = 2, 3
 
 // Clash reports whether two definitions cannot be in one link, whatever their
@@ -336,7 +334,6 @@ func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message 
 		WithHelp(t.duplicateHelp(s.Def, id))
 }
 
-// duplicateHelp returns advice on how to resolve a duplicate definition.
 func (t *Table) duplicateHelp(a, b object.ID) string {
 	f, d, e := t.Files[b.File], t.decl(a), t.decl(b)
 	if d == nil || e == nil || d.Kind != e.Kind { // an alias
@@ -376,11 +373,11 @@ func OutputHelp(a, b *object.File) string {
 }
 
 // OnceInFile returns advice for definitions in several modules that come from the same source
-// line, or "" if that file is not a C or C++ header: compilers that write C++, such as
+// line, or "" if that file is not a C or C++ header, because compilers that write C++, such as
 // Slang's, name files of their language. nvcc ignores inline before a kernel.
 func OnceInFile(f *object.File, name ptx.NameID, header string) string {
 	switch path.Ext(header) {
-	case ".py": // Triton and Pallas give all variants of a kernel one name
+	case ".py": // because Triton and Pallas give all variants of a kernel one name
 		return "both modules were compiled from " + header + "; give one of the kernels another name in Python, or link one of the modules"
 	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".rs", ".jl":
 		return "both modules were compiled from " + header + "; link one of them"
@@ -413,7 +410,7 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 				}
 				t.Duplicates[id] = t.Duplicate(s, id, log)
 			}
-		case strength == 1 && best == 1 && t.decl(id).Size() > t.decl(s.Def).Size(): // a .common is never unsized
+		case strength == 1 && best == 1 && t.decl(id).Size() > t.decl(s.Def).Size(): // a .common cannot be unsized
 			s.Def = id
 		}
 	}
@@ -432,7 +429,6 @@ func DynamicShared(d *ptx.Decl) bool {
 	return d != nil && d.Kind == ptx.Variable && d.Space == ".shared" && d.Unsized
 }
 
-// open opens the symbols that may stay undefined.
 func (t *Table) open() {
 	allowed := globs.New(t.options.AllowUndefined)
 	for i := range t.Symbols {

@@ -31,12 +31,12 @@ type hints struct {
 	spelt      map[int]cxxName       // the same
 	lasts      map[string][]int      // the same by cxxName.last
 	static     map[string][]int      // what the source made static, by the cxxName.base that other files would use
-	statements map[string]diag.Place // the directives of those that the parser does not know, by the words in them
+	statements map[string]diag.Place // the directives of statements that the parser does not know, by the words in the statements
 	searches   int                   // number of searches for misspellings
 	closed     func() *object.File   // the first that was compiled without -rdc=true, or nil
 	lines      srcline.Finder        // for sources
 	scans      int                   // number of modules whose source was searched
-	unknown    []*diag.Message       // about symbols of which nothing is known
+	unknown    []*diag.Message       // about symbols that nothing is known about
 	how        string                // what their definitions may need
 }
 
@@ -52,7 +52,7 @@ func (h *hints) several() {
 }
 
 // maxSearches limits the undefined symbols for which a misspelling is searched,
-// which looks at all definitions. If more are undefined, a library is missing.
+// because each search looks at all definitions. If more are undefined, a library is missing.
 const maxSearches = 50
 
 // found is a name in a file; file is nil if none was found.
@@ -111,7 +111,6 @@ func (h *hints) gather() {
 
 func (h *hints) kind(at int) ptx.DeclKind { return h.list[at].file.DeclOf(h.list[at].name).Kind }
 
-// maxOverloads limits the overloads that are compared.
 const maxOverloads = 20
 
 // overload returns the function with the same qualified name, or with the same name
@@ -190,7 +189,7 @@ func (h *hints) sameLast(wanted cxxName, kind ptx.DeclKind, fits func(other cxxN
 }
 
 // misspelt returns the definition whose last part is the most similar, in the same scope.
-// Names that differ in digits only are not misspelt: such functions are numbered.
+// Names that differ in digits only are not misspelt, because such functions are numbered.
 func (h *hints) misspelt(wanted cxxName, kind ptx.DeclKind) (similar found) {
 	limit := typo.Limit(wanted.last)
 	if h.searches++; h.searches > maxSearches || len(wanted.last) >= 200 {
@@ -308,7 +307,7 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	if f := cmp.Or(source, h.closed()); f != nil {
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
 		m.WithHelp("if " + f.Name + " is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")")
-		if !slices.Contains(h.t.Files, f) { // it may be unrelated
+		if !slices.Contains(h.t.Files, f) { // because it may be unrelated
 			m.WithHelp(m.Help + h.orAdd(s.Name))
 		}
 		return
@@ -422,7 +421,6 @@ func (h *hints) forHost(name string, m *diag.Message) bool {
 	return true
 }
 
-// maxNotLinked limits the files that notLinked names.
 const maxNotLinked = 3
 
 // notLinked names the files that may have the missing definitions.
@@ -437,7 +435,6 @@ func (h *hints) notLinked() string {
 	return "; not linked: " + strings.Join(list, "; ")
 }
 
-// notRelocatable adds a note about an object of Options.WholeProgram.
 func (h *hints) notRelocatable(name string, m *diag.Message) {
 	m.Note(diag.At(&diag.Source{Name: name}, diag.Span{}), "the device code of this object was compiled without -rdc=true, and is not linked")
 }
@@ -461,7 +458,7 @@ func (h *hints) unknownStatement(name string, m *diag.Message) bool {
 }
 
 // statement returns the place and the directive of a statement that the parser does not
-// know and that contains the name: such statements are copied and define nothing.
+// know and that contains the name. Such a statement defines nothing, because it is only copied.
 func (h *hints) statement(name string) (place diag.Place, directive string) {
 	if h.statements == nil {
 		h.statements = map[string]diag.Place{}
@@ -482,7 +479,6 @@ func (h *hints) statement(name string) (place diag.Place, directive string) {
 	return place, directive
 }
 
-// words returns the words of a statement that the parser does not know.
 func words(f *object.File, o ptx.Other) []string {
 	return strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;:+=\"", r) })
 }

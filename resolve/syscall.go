@@ -40,8 +40,9 @@ func IsSyscall(name string) bool {
 // MayStayUndefined reports whether the driver provides the function, or ptxas decides on it.
 func MayStayUndefined(name string) bool { return IsSyscall(name) || leftToPtxas(name) }
 
-// leftToPtxas reports whether ptxas decides on an undefined function: it has intrinsics with such names, and
-// each release of CUDA adds functions of the driver. The functions of libcudadevrt are not among them.
+// leftToPtxas reports whether ptxas decides on an undefined function, because it has intrinsics
+// with such names, and each release of CUDA adds functions of the driver. The functions of
+// libcudadevrt are not among them.
 func leftToPtxas(name string) bool {
 	if strings.HasPrefix(name, "__nv_ptx_builtin_") {
 		return true
@@ -54,7 +55,6 @@ func leftToPtxas(name string) bool {
 	return false
 }
 
-// maxLeft limits the names in the note about functions that are left to ptxas.
 const maxLeft = 5
 
 // noteLeft reports once which undefined functions of the output are left to ptxas.

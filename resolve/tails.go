@@ -9,7 +9,6 @@ import (
 // is not in the set.
 type tails []uint64
 
-// newTails makes tails for a number of names.
 func newTails(names int) tails {
 	words := 1
 	for words*64 < names*16 {
@@ -18,7 +17,6 @@ func newTails(names int) tails {
 	return make(tails, words)
 }
 
-// tailsOf returns the tails of names.
 func tailsOf(names []string) tails {
 	t := newTails(len(names))
 	for _, name := range names {

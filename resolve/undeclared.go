@@ -17,7 +17,7 @@ func (t *Table) undeclared(h *hints, log *diag.Log) {
 	percent := slices.ContainsFunc(t.Files, func(f *object.File) bool { return f.Percent() })
 	for _, f := range t.Files {
 		list := f.Undeclared
-		if percent || f.HandWritten() { // compilers declare all registers, and ptxas refuses others
+		if percent || f.HandWritten() { // others need no search, because compilers declare all registers, and ptxas refuses modules that do not
 			list = f.UndeclaredRegisters()
 		}
 		if len(list) == 0 {
@@ -66,7 +66,6 @@ func (t *Table) declares(name string, extern bool) bool {
 	})
 }
 
-// declaration adds the declaration that a module lacks.
 func (h *hints) declaration(use usePlace, name string, m *diag.Message) {
 	f := use.file
 	if id, ok := f.Lookup(name); ok && f.DeclOf(id) != nil {
@@ -115,5 +114,4 @@ func (h *hints) declaration(use usePlace, name string, m *diag.Message) {
 	}
 }
 
-// statement quotes a statement for a message.
 func statement(text string) string { return `"` + diag.Escape(text) + `;"` }

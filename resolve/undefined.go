@@ -66,12 +66,11 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 	}
 }
 
-// maxUses limits the uses listed in one message.
 const maxUses = 2
 
 // reportUndefined reports one undefined symbol with the places that use it. There is at
-// least one: an unused declaration is not an error, since compilers leave such
-// declarations behind.
+// least one: an unused declaration is not an error, since compilers write declarations that nothing
+// uses.
 func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.Log) {
 	first := uses[0]
 	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+log.Name(s.Name)+inside(", used in ", first, log)).Of(s.Name)
@@ -85,7 +84,6 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 	h.suggest(s, t.decl(s.Mentions[0]).Kind, m)
 }
 
-// noteUses adds the uses of a name after the first.
 func noteUses(uses []usePlace, m *diag.Message, log *diag.Log) {
 	for i, u := range uses {
 		if i == maxUses-1 {
@@ -119,7 +117,7 @@ func andMore(uses []usePlace, log *diag.Log) string {
 	return text
 }
 
-// inside names the function or variable around a use, behind lead.
+// inside names the function or variable around a use, after lead.
 func inside(lead string, u usePlace, log *diag.Log) string {
 	if u.in == nil {
 		return ""
@@ -130,14 +128,12 @@ func inside(lead string, u usePlace, log *diag.Log) string {
 	return lead + log.Demangle(u.file.Names[u.in.Name])
 }
 
-// usePlace is the place of a use and the function around it.
 type usePlace struct {
 	file *object.File
 	span diag.Span
 	in   *ptx.Decl // the function or variable around the use, nil if there is none
 }
 
-// undefinedUses returns the uses of symbols without a definition.
 func (t *Table) undefinedUses() map[SymbolID][]usePlace {
 	lists := map[SymbolID][]usePlace{}
 	for i, f := range t.Files {

@@ -17,7 +17,7 @@ type Scope uint8
 
 const (
 	Symbols     Scope = iota // names that a module defines, or that it uses from others
-	External                 // those of them that are not private to a module
+	External                 // symbols that are not private to a module
 	Definitions              // private ones too
 	Exported                 // definitions that other modules can use
 	Functions                // defined ones that are not entries
@@ -28,7 +28,6 @@ func (s Scope) String() string {
 	return [...]string{"symbol", "symbol", "definition", "external definition", "function", "entry"}[s]
 }
 
-// has reports whether a name of a file is in the scope.
 func (s Scope) has(f *object.File, name ptx.NameID) bool {
 	sym := &f.Symbols[name]
 	d := f.DeclOf(name)
@@ -56,8 +55,8 @@ type Named struct {
 	Names bool
 	// Required makes it an error if a value matches nothing.
 	Required bool
-	// Permits is set if a pattern only allows what may happen: one that matches nothing
-	// is no mistake.
+	// Permits is set if a pattern only allows what may happen, so that it is not a mistake if one
+	// matches nothing.
 	Permits bool
 	// Places are where values are written, if not on the command line.
 	Places map[string]diag.Place
@@ -75,7 +74,7 @@ func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 			}
 			place, inFile := o.Places[value]
 			shown := value
-			if o.Names || !globs.IsPattern(value) { // a pattern of mangled names has no name in the source
+			if o.Names || !globs.IsPattern(value) { // because a pattern of mangled names has no name in the source
 				shown = log.Name(value)
 			}
 			text := fmt.Sprintf("no %s matches %s", o.Scope, shown)

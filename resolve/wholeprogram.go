@@ -26,5 +26,5 @@ func WholeProgram(f *object.File) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(f.Names, diag.IsStaticVariable) && f.Language() == object.CXX // Numba's look like nvcc's
+	return !slices.ContainsFunc(f.Names, diag.IsStaticVariable) && f.Language() == object.CXX // since Numba's look like nvcc's
 }
