@@ -28,9 +28,9 @@ import (
 //     stronger than the table requires. Or the statement or function contains
 //     nothing but one access and its fences.
 //
-// An order stronger than that of the tables is accepted. An atom without order
-// belongs to CUDA, not C++; a volatile access, mbarrier, fence.proxy and multimem
-// belong to neither. They end a sequence.
+// An order stronger than the order in the tables is accepted. An atom without order belongs to
+// CUDA, not C++; a volatile access, mbarrier, fence.proxy and multimem belong to neither. They end
+// a sequence.
 func Check(t *resolve.Table, log *diag.Log) {
 	v := &variableScopes{t: t, by: map[variablePlace][]*accessed{}, list: make([][]variablePlace, len(t.Files))}
 	bodies := make([][]atomicBody, len(t.Files))
@@ -97,7 +97,6 @@ const (
 
 func (s memoryScope) String() string { return [...]string{"", "cta", "cluster", "gpu", "sys"}[s] }
 
-// mappingStep is one instruction of a mapping.
 type mappingStep struct {
 	kind    atomicKind
 	order   memoryOrder // minimum order
@@ -105,15 +104,14 @@ type mappingStep struct {
 	text    string
 }
 
-// mapping is one row of the tables.
 type mapping struct {
 	order string
 	kind  atomicKind
 	steps []mappingStep
 }
 
-// mappings holds the rows of all tables, except those of a lone fence or relaxed
-// access. Recommended rows come first.
+// mappings holds the rows of all tables, except the rows of a lone fence or relaxed access.
+// Recommended rows come first.
 var mappings = []mapping{
 	{"seq_cst", loadOp, []mappingStep{{fenceOp, orderSeqCst, 0, "fence.sc"}, {loadOp, orderAcquire, 0, "ld.acquire"}}},
 	{"seq_cst", loadOp, []mappingStep{{fenceOp, orderSeqCst, 0, "fence.sc"}, {loadOp, orderRelaxed, orderAcquire, "ld.relaxed"}, {fenceOp, orderAcquire, 0, "fence.acquire"}}},
@@ -171,7 +169,6 @@ func (m mapping) fits(ops []atomicOp, exact bool) bool {
 	return true
 }
 
-// judgeRun reports errors in a run of adjacent instructions.
 func judgeRun(f *object.File, run atomicRun, log *diag.Log) {
 	ok := true
 	for i := range run.ops {
@@ -230,7 +227,8 @@ func oneOperation(f *object.File, list []atomicOp, log *diag.Log) {
 	}
 	for _, m := range mappings {
 		for i := range ops {
-			// Instructions around a seq_cst operation do not weaken it.
+			// The list may be longer, because instructions around a seq_cst operation do not weaken
+			// it.
 			if m.fits(ops[i:], false) && (len(m.steps) == len(ops) || m.order == "seq_cst") {
 				return
 			}
@@ -245,7 +243,6 @@ func oneOperation(f *object.File, list []atomicOp, log *diag.Log) {
 		WithHelp(wantedMapping(x.kind, culprit.order == orderSeqCst).help(f, x.needs))
 }
 
-// joinFences merges adjacent fences into one.
 func joinFences(list []atomicOp) []atomicOp {
 	var ops []atomicOp
 	for _, op := range list {

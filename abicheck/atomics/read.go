@@ -16,7 +16,6 @@ const (
 	endAsm   = "end inline asm"
 )
 
-// atomicOp is one fence or atomic access.
 type atomicOp struct {
 	kind  atomicKind
 	order memoryOrder
@@ -62,7 +61,6 @@ type atomicRun struct {
 	whole bool // the statement or function has no other memory access
 }
 
-// atomicBody holds the atomic operations of a function.
 type atomicBody struct {
 	runs     []atomicRun
 	accesses []atomicOp // on known addresses
@@ -83,7 +81,6 @@ type statement struct {
 	asm    int       // the number of the inline assembly statement around it, 0 outside
 }
 
-// statements returns the statements between the braces of a body.
 func statements(code *ptx.Code, body diag.Span) []statement {
 	list := make([]statement, 0, len(code.Statements))
 	asm, asms := 0, 0
@@ -126,7 +123,6 @@ func inlineAsm(gap []byte) (begins, found bool) {
 	return begin > end, begin >= 0 || end >= 0
 }
 
-// readAtomics finds the atomic operations of a body.
 func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 	var b atomicBody
 	var run atomicRun
@@ -150,7 +146,7 @@ func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 	}
 	for _, st := range statements(at.Code, d.Body) {
 		if st.asm != asm {
-			wholeBody = wholeBody && asm == 0 && st.asm == 0 // an inline assembly statement counts by itself
+			wholeBody = wholeBody && asm == 0 && st.asm == 0 // because an inline assembly statement counts by itself
 			leave()
 			asm, whole, first = st.asm, true, len(b.runs)
 		}

@@ -98,8 +98,8 @@ func (a *addresses) step(st *statement) {
 	}
 }
 
-// variablePlace is a place in an external variable. Parts of a struct may have
-// different scopes.
+// variablePlace is a place in an external variable. It has an offset, because parts of a struct may
+// have different scopes.
 type variablePlace struct {
 	symbol resolve.SymbolID
 	offset int64
@@ -119,9 +119,9 @@ type variableScopes struct {
 	list [][]variablePlace             // of each file, in order of first access
 }
 
-// add records the accesses of a body. Memory of one block is excluded, as its scope
-// does not matter. An atom without scope has scope gpu; but clang and gcc omit any
-// scope, and an unknown producer may be one of them.
+// add records the accesses of a body. Memory of one block is excluded, because its scope does not
+// matter. An atom without scope has scope gpu; but clang and gcc omit any scope, and an unknown
+// producer may be one of them.
 func (v *variableScopes) add(file int32, b atomicBody) {
 	f := v.t.Files[file]
 	unsaid := strings.HasPrefix(f.Producer, "nvcc") || f.HandWritten()
