@@ -37,8 +37,8 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 		break
 	}
 	if p.peek().text == "(" && p.startsDeclarator(p.peekAt(1)) {
-		// The part in brackets applies to what follows them, so it is read twice:
-		// the first time to find its end.
+		// The part in brackets must be read twice, the first time to find its end, because it
+		// applies to what follows the brackets.
 		open := p.next()
 		inner := p.at
 		p.skipGroup(open)
@@ -111,7 +111,6 @@ func isAttributeWord(w string) bool {
 	return slices.Contains([]string{"alignas", "_Alignas", "__align__", "__builtin_align__", "__attribute__", "__attribute", "__declspec"}, w)
 }
 
-// attributes reads all attributes at this point.
 func (p *parser) attributes(attrs *attributes) {
 	for {
 		w := p.peek()
@@ -151,7 +150,6 @@ func (p *parser) attributes(attrs *attributes) {
 	}
 }
 
-// attribute reads one attribute inside __attribute__.
 func (p *parser) attribute(attrs *attributes) {
 	w := p.next()
 	switch strings.Trim(w.text, "_") {

@@ -165,7 +165,8 @@ func (p *parser) topLevel() {
 }
 
 // unknown keeps the error of a skipped typedef or alias. Where its name hides another, it
-// makes it one of a type whose members are not known.
+// declares the name as a type whose members are not known, so that the hidden type is not found
+// instead.
 func (p *parser) unknown(from int, err error) {
 	name := p.tokens[max(p.at-2, from)].text
 	if p.tokens[from].text == "using" {
@@ -232,14 +233,13 @@ func (p *parser) skipTemplateParameters() bool {
 	return true
 }
 
-// skipping is the state of skipDeclaration.
 type skipping struct {
 	depth int  // of brackets
 	body  bool // a "{" begins a body
 	last  bool // the "}" of the present group ends the declaration
-	// A "{" behind "(...)" is that of a function, except in a class and an initial value.
+	// A "{" after "(...)" begins the body of a function, except in a class and an initial value.
 	mayBeFunction bool
-	constructor   bool // behind its ":"; a{1} is no body
+	constructor   bool // after its ":"; a{1} does not begin a body there
 }
 
 // next skips a token. It returns true if that is the last one of the declaration.
@@ -270,7 +270,7 @@ func (s *skipping) next(p *parser) (end bool) {
 	return t.text == ";" && s.depth == 0
 }
 
-// note notes what a token outside of brackets says of those behind it.
+// note records what a token outside of brackets tells about the tokens after it.
 func (s *skipping) note(t, before token) {
 	switch t.text {
 	case "{":
@@ -287,9 +287,9 @@ func (s *skipping) note(t, before token) {
 	}
 }
 
-// declares reports whether a skipped declaration is that of a type.
+// declares reports whether a skipped declaration declares a type.
 func (p *parser) declares(f failure, name string) bool {
-	tag := false // behind struct, union, class or enum
+	tag := false // after struct, union, class or enum
 	for i := f.from; i < f.end && i+1 < len(p.tokens); i++ {
 		tag = tag || isRecordWord(p.tokens[i].text)
 		after := p.tokens[i+1].text
@@ -343,7 +343,7 @@ func (p *parser) takesNoSpace(t *Type) bool {
 
 // noteMember notes constructors, destructors and assignments. An object with a destructor
 // or a copy or move constructor of its own is passed by its address. Compilers disagree on
-// what is a POD where such a function is defaulted or deleted.
+// whether a class is a POD if such a function is defaulted or deleted.
 func (p *parser) noteMember(t *Type, tokens []token) {
 	text := significant(tokens)
 	given := !strings.HasSuffix(text, "= default ;") && !strings.HasSuffix(text, "= delete ;")

@@ -10,8 +10,8 @@ import (
 )
 
 // Layout describes where the parts of a type are in memory. Bits count from the
-// least significant bit of the first byte, as GPUs are little-endian: bit 10 is bit
-// 2 of byte 1.
+// least significant bit of the first byte, because GPUs are little-endian: bit 10 is bit 2 of byte
+// 1.
 type Layout struct {
 	Type        *Type
 	Size, Align int64          // bytes
@@ -52,14 +52,14 @@ func (e *Error) Error() string {
 const maxSize = 1 << 50
 
 // LayOut finds the place of every member (PTX Interoperability 1.2 and 1.3; the
-// numbers match those of clang for nvptx64 and of nvcc, see
-// testdata/abi/README.md). Errors are of type *[Error].
+// numbers are the same as from clang for nvptx64 and nvcc, see testdata/abi/README.md). Errors are
+// of type *[Error].
 //
-//  1. A member goes to the lowest free offset of its alignment: that of its
+//  1. A member goes to the lowest free offset of its alignment: the alignment of its
 //     type, or 1 byte if it is packed, raised by Align.
 //  2. A bit field goes to the lowest free bit from which it does not cross a
 //     boundary of its declared type. So it may share a unit with its neighbours,
-//     including members that are no bit fields. A packed one may cross, and one
+//     including members other than bit fields. A packed one may cross, and one
 //     with Align starts at such a boundary.
 //  3. A zero-width bit field moves the next member to a boundary of its type,
 //     packed or not, and does nothing in a union.
@@ -86,7 +86,7 @@ type layouter struct {
 	tooDeep *Error
 }
 
-// maxNesting limits the depth of types in types.
+// maxNesting limits the depth of types in types, because layOut is recursive.
 const maxNesting = 1000
 
 func (b *layouter) layOut(t *Type) (*Layout, error) {
@@ -102,7 +102,7 @@ func (b *layouter) layOut(t *Type) (*Layout, error) {
 	if b.depth == maxNesting && b.tooDeep == nil {
 		b.tooDeep = &Error{Text: fmt.Sprintf("%s is nested more than %d deep", t, maxNesting)}
 	}
-	if b.tooDeep != nil { // not asked again on every way to it
+	if b.tooDeep != nil { // so that it is not asked again on every way to it
 		return nil, b.tooDeep
 	}
 	b.done[t] = nil
@@ -290,8 +290,8 @@ const MaxParamAlign = 128
 //
 // Integers below 32 bits are extended. Floats of 16 bits and integers of 128
 // bits have no scalar form and are passed as bytes. An array becomes a pointer,
-// as in C. It returns an error if there is no form: the type has no bytes, or
-// its alignment is above 128.
+// as in C. It returns an error if the type cannot be passed: the type has no bytes, or its
+// alignment is above 128.
 func (l *Layout) Param(m Model) (ParamForm, error) {
 	switch l.Type.Kind {
 	case Array:

@@ -18,7 +18,6 @@ type token struct {
 	span diag.Span
 }
 
-// fail ends the reading with a message.
 func (p *parser) fail(span diag.Span, help, format string, args ...any) {
 	panic(diag.New(diag.CSyntax, diag.At(p.src, span), fmt.Sprintf(format, args...)).WithHelp(help))
 }
@@ -290,7 +289,7 @@ func (p *parser) enter() {
 	p.limit(p.depth)
 }
 
-// limit ends the reading of what is nested too deep.
+// limit ends the reading of code that is nested too deep.
 func (p *parser) limit(depth int) {
 	p.failIf(depth > 256, p.peek().span, "", "nested too deep")
 }

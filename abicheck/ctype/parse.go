@@ -32,7 +32,6 @@ func Parse(src *diag.Source, m Model) ([]Declared, error) {
 	return p.declared, nil
 }
 
-// declarations reads the whole text.
 func (p *parser) declarations() {
 	p.lex()
 	for p.peek().kind != 0 {
@@ -77,7 +76,7 @@ type parser struct {
 	pack      string                   // of #pragma pack; empty if there is none
 	packs     []packing
 
-	mayBeFunction bool // the next declarator is that of a typedef
+	mayBeFunction bool // the next declarator belongs to a typedef
 
 	scope  string              // "n::S::"
 	open   []string            // the scopes before each "{" that is open
@@ -88,12 +87,11 @@ type parser struct {
 	templates   map[string]*template
 	instance    string // full name of the class that record reads next
 	instances   int
-	special     int    // token of the class behind template <>
+	special     int    // token of the class after template <>
 	specialised string // its full name
 	angles      int    // depth of the arguments of templates, where ">>" is two ">"
 }
 
-// attributes holds alignas and similar attributes.
 type attributes struct {
 	align  int64
 	packed bool
@@ -144,8 +142,8 @@ func (p *parser) declaration() {
 	}
 }
 
-// onlyOnStructs refuses attributes of a typedef or variable: compilers differ in
-// how these affect a parameter.
+// onlyOnStructs refuses attributes of a typedef or variable, because compilers differ in how these
+// affect a parameter.
 func (p *parser) onlyOnStructs(attrs attributes, at token) {
 	p.failIf(attrs.align > 0 || attrs.packed, at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not supported")
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// record places the members of a struct or union.
 func (b *layouter) record(l *Layout) error {
 	t := l.Type
 	l.Align, l.empty = 1, !b.model.C
@@ -39,7 +38,6 @@ func (b *layouter) record(l *Layout) error {
 	return nil
 }
 
-// placement places the members of a struct or union one by one.
 type placement struct {
 	*Layout
 	end     int64 // in bits, of the members placed so far
@@ -195,7 +193,6 @@ func badClass(t *Type, m *MemberLayout) (text, help string) {
 	return "", ""
 }
 
-// badBitField returns the error in a bit field, or "".
 func badBitField(t *Type, m *MemberLayout) (text, help string) {
 	most := m.Layout.Size * 8
 	if m.Type.Kind == Bool {
@@ -223,7 +220,8 @@ func badBitField(t *Type, m *MemberLayout) (text, help string) {
 	return "", ""
 }
 
-// maxEmpty limits the empty classes that are compared for one type.
+// maxEmpty limits the empty classes that are compared for one type, because an array may hold very
+// many.
 const maxEmpty = 100000
 
 // emptyPlaces records where a class has parts of empty classes.
@@ -234,7 +232,8 @@ type emptyPlaces struct {
 	steps  int
 }
 
-// emptyPlaces returns the record for t. Without bases, no two parts of t collide.
+// emptyPlaces returns the record for t. It stays empty without bases, because no two parts of t can
+// collide then.
 func (b *layouter) emptyPlaces(t *Type) *emptyPlaces {
 	e := &emptyPlaces{at: map[int64][]*Type{}}
 	if len(t.Members) > 0 && t.Members[0].Base {

@@ -45,7 +45,8 @@ func (p *parser) record() (*Type, introduced) {
 			p.tags[full] = t
 			p.nest(tag.text, t)
 		case !known.incomplete:
-			// Nothing may use the wrong one.
+			// In a header, the first one is marked as incomplete, so that nothing uses the wrong
+			// one.
 			known.incomplete = p.header
 			p.fail(tag.span, "rename one of the two", "%s is declared twice", full)
 		case known.Kind != kind:
@@ -58,7 +59,7 @@ func (p *parser) record() (*Type, introduced) {
 	return p.body(t, word, attrs, bases), introduced{defined: true}
 }
 
-// body reads a struct, union or class from behind its "{".
+// body reads a struct, union or class from after its "{".
 func (p *parser) body(t *Type, word token, attrs attributes, bases []Member) *Type {
 	t.Pack = p.packed(word)
 	for _, base := range bases {
@@ -70,7 +71,7 @@ func (p *parser) body(t *Type, word token, attrs attributes, bases []Member) *Ty
 	}
 	if t.Name != "" && !p.model.C {
 		defer p.inScope(t.Name + "::")()
-		p.typedefs[p.scope+t.word] = t // within a template, its name is that of this class
+		p.typedefs[p.scope+t.word] = t // within a template, its name means this class
 	}
 	p.members(t, word.text != "class")
 	p.attributes(&attrs)
@@ -78,8 +79,8 @@ func (p *parser) body(t *Type, word token, attrs attributes, bases []Member) *Ty
 	return t
 }
 
-// nest keeps a class within another one for text that is C but read as C++, where it is
-// known by its name alone.
+// nest keeps a class within another one for text that is C but read as C++, because C knows it by
+// its name alone.
 func (p *parser) nest(name string, t *Type) {
 	if p.scope == "" || p.spaces[strings.TrimSuffix(p.scope, "::")] != "" {
 		return

@@ -34,7 +34,7 @@ func (p *parser) lookUp(name string, declared func(full string) bool) string {
 	}
 }
 
-// within looks for a name in a scope and in the scopes that it uses: those of using
+// within looks for a name in a scope and in the scopes that it uses: the scopes of using
 // directives, inline namespaces and base classes.
 func (p *parser) within(scope, name string, declared func(full string) bool, seen []string) string {
 	if declared(scope + name) {
@@ -84,8 +84,8 @@ func keyOf[V any](table map[string]V) func(name string) bool {
 }
 
 // typeAt reads the name of a type, with the scopes before it and the arguments of a
-// template. If there is no such type, it returns nil, with the whole name as the text of
-// the word that is not known.
+// template. If the type is not known, it returns nil, with the whole name as the text of the word
+// that is not known.
 func (p *parser) typeAt() (t *Type, name token) {
 	from := p.at
 	scope, anywhere, known := "", true, true
@@ -130,7 +130,7 @@ func (p *parser) typeAt() (t *Type, name token) {
 	return t, name
 }
 
-// typeIn returns the type with a name of one word. std:: has those of stdint.h even if no
+// typeIn returns the type with a name of one word. std:: has the types of stdint.h even if no
 // header declares them.
 func (p *parser) typeIn(scope string, anywhere bool, name string) *Type {
 	full := p.find(scope, anywhere, name, func(full string) bool { return p.typedefs[full] != nil || p.tags[full] != nil })
@@ -138,7 +138,7 @@ func (p *parser) typeIn(scope string, anywhere bool, name string) *Type {
 	case p.typedefs[full] != nil:
 		return p.typedefs[full]
 	case full != "":
-		return p.tags[full] // a tag is a type name in C++
+		return p.tags[full] // because a tag is a type name in C++
 	case scope == "" || scope == "std::":
 		if t := Named(name); t != nil || p.header {
 			return t
@@ -148,10 +148,9 @@ func (p *parser) typeIn(scope string, anywhere bool, name string) *Type {
 	return nil
 }
 
-// named finds a type by a one-word name.
 func (p *parser) named(name string) *Type { return p.typeIn("", true, name) }
 
-// valueAt reads the name of a constant behind its first word.
+// valueAt reads the name of a constant after its first word.
 func (p *parser) valueAt(w token) (int64, bool) {
 	scope, anywhere := "", true
 	for p.peek().text == "::" && p.peekAt(1).kind == 'w' {
@@ -246,7 +245,6 @@ func (p *parser) namespace() {
 	p.scope = scope
 }
 
-// scopeAt reads the name of a namespace.
 func (p *parser) scopeAt() string {
 	scope, anywhere := "", !p.take("::")
 	for {
@@ -342,7 +340,6 @@ func (p *parser) enumerator(full string, value int64) {
 	}
 }
 
-// pragma reads #pragma pack.
 func (p *parser) pragma(t token) {
 	_, args, _ := strings.Cut(t.text, "pack")
 	args = strings.Trim(args, " \t\r()")

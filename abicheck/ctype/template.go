@@ -11,14 +11,13 @@ import (
 type template struct {
 	full, scope string
 	params      []param
-	body        int // token of the word struct, or behind "="; 0 if it was only declared
+	body        int // token of the word struct, or after "="; 0 if it was only declared
 	alias       bool
 	pack        string // of #pragma pack
 	refused     *token // what this parser does not read
 	what        string
 }
 
-// param is a parameter of a template.
 type param struct {
 	name      string
 	isType    bool
@@ -28,10 +27,10 @@ type param struct {
 // maxInstances limits the classes that templates give.
 const maxInstances = 1000
 
-// maxName limits their names, which may double in length from one to the next.
+// maxName limits the names of the classes, because a name may double in length from one to the
+// next.
 const maxName = 4096
 
-// template finds a template by its name.
 func (p *parser) template(scope string, anywhere bool, name string) *template {
 	if len(p.templates) == 0 {
 		return nil
@@ -39,7 +38,7 @@ func (p *parser) template(scope string, anywhere bool, name string) *template {
 	return p.templates[p.find(scope, anywhere, name, keyOf(p.templates))]
 }
 
-// templateDeclaration reads a template. Those of functions and variables are skipped.
+// templateDeclaration reads a template. Templates of functions and variables are skipped.
 func (p *parser) templateDeclaration() {
 	from := p.at
 	p.next()
@@ -87,7 +86,7 @@ func (p *parser) templateDeclaration() {
 	p.templates[tpl.full] = tpl
 }
 
-// specialisation reads a template without parameters, behind "template <>".
+// specialisation reads a template without parameters, after "template <>".
 func (p *parser) specialisation(from int) {
 	var err error
 	if w := p.peek().text; w == "struct" || w == "class" || w == "union" {
@@ -95,7 +94,7 @@ func (p *parser) specialisation(from int) {
 		if err = p.try(p.declaration); err == nil {
 			return
 		}
-		if p.specialised != "" && p.tags[p.specialised] == nil { // nothing may use the template's own
+		if p.specialised != "" && p.tags[p.specialised] == nil { // so that nothing uses the template's own class
 			p.tags[p.specialised] = &Type{Kind: Struct, Name: p.specialised, incomplete: true}
 		}
 	}
@@ -113,13 +112,13 @@ func (tpl *template) redeclares(known *template) {
 	}
 	if tpl.body == 0 {
 		tpl.body, tpl.alias, tpl.pack = known.body, known.alias, known.pack
-		if tpl.refused != known.refused { // a partial specialisation has parameters of its own
+		if tpl.refused != known.refused { // because a partial specialisation has parameters of its own
 			tpl.params = known.params
 		}
 	}
 }
 
-// params reads the parameters of a template, behind "<".
+// params reads the parameters of a template, after "<".
 func (p *parser) params(tpl *template) {
 	for {
 		param := param{}
@@ -157,7 +156,7 @@ func (p *parser) params(tpl *template) {
 	}
 }
 
-// skipArgument skips to the "," or ">" behind an argument of a template.
+// skipArgument skips to the "," or ">" after an argument of a template.
 func (p *parser) skipArgument() {
 	for depth := 0; ; {
 		switch w := p.peek(); w.text {

@@ -16,7 +16,7 @@ type Model struct {
 	Long, Pointer int64
 	WChar         int64
 
-	// C is set if the source is C: a struct without members has size 0. In C++, and
+	// C is set if the source is C, because a struct without members has size 0 there. In C++, and
 	// so in CUDA, it has size 1.
 	C bool
 }
@@ -42,7 +42,7 @@ const (
 	Struct
 	Union
 
-	function // only behind a Pointer
+	function // only as the target of a Pointer
 )
 
 // Type is a type of C or CUDA C++. Fundamental types and CUDA's vectors come from
@@ -86,7 +86,7 @@ type Member struct {
 }
 
 // TypeString returns the member's type for messages, with the width of a bit field
-// and its sign: plain ones are signed (PTX Interoperability 1.3).
+// and its sign, since plain ones are signed (PTX Interoperability 1.3).
 func (m *Member) TypeString() string {
 	name := m.Type.String()
 	if !m.BitField {
@@ -150,8 +150,8 @@ func (t *Type) count() string {
 func PointerTo(elem *Type) *Type { return &Type{Kind: Pointer, Elem: elem} }
 
 // Named returns a type that needs no declaration: the fundamental types of C in
-// their shortest spelling ("unsigned long"), those of stdint.h, and CUDA's. It
-// returns nil for other names.
+// their shortest spelling ("unsigned long"), the types of stdint.h, and CUDA's. It returns nil for
+// other names.
 func Named(name string) *Type { return typesByName()[name] }
 
 var typesByName = sync.OnceValue(makeTypes)
@@ -189,9 +189,8 @@ func makeTypes() map[string]*Type {
 	add(Float, bytes(8), false, "double")
 
 	// CUDA's vectors (vector_types.h). A vector of three elements has the alignment
-	// of one element, vectors of two and four that of the vector. For four elements
-	// of eight bytes that is 32 in the document but 16 in CUDA; CUDA 13 added
-	// double4_32a.
+	// of one element, vectors of two and four the alignment of the vector. For four elements of
+	// eight bytes that is 32 in the document but 16 in CUDA; CUDA 13 added double4_32a.
 	vector := func(most int64, elem string, n int64, names ...string) {
 		for _, name := range names {
 			types[name] = &Type{Kind: Vector, Name: name, Elem: types[elem], Count: n, most: most}
@@ -213,8 +212,7 @@ func makeTypes() map[string]*Type {
 	}
 	vector(16, "unsigned int", 3, "dim3")
 
-	// CUDA's 16-bit floats are classes that contain a short, so they are passed as
-	// aggregates.
+	// CUDA's 16-bit floats are passed as aggregates, because they are classes that contain a short.
 	vector(2, "unsigned short", 1, "__half", "half", "__nv_bfloat16", "nv_bfloat16")
 	vector(4, "unsigned short", 2, "__half2", "half2", "__nv_bfloat162", "nv_bfloat162")
 	vector(8, "float", 2, "cuComplex", "cuFloatComplex")
