@@ -257,7 +257,7 @@ func (t *debugType) member(x *debugMember) *debugMember {
 }
 
 // lacks reports whether t has nothing at the place of a member of the other type. A
-// different name at the same place does not affect a program.
+// different name at the same place does not count, because it does not affect a program.
 func (t *debugType) lacks(x *debugMember) bool {
 	if x.loose || len(t.members) == 0 {
 		return false
@@ -299,8 +299,8 @@ func (x *debugMember) differs(y *debugMember) *typeDifference {
 	case x.bit >= 0 && y.bit >= 0 && x.bit != y.bit:
 		return &typeDifference{here: "is " + x.at(), there: y.at()}
 	case field && (x.bits() == y.bits() || x.bits() < 0 || y.bits() < 0):
-		// The declared type of a bit field does not determine its place, and nvcc
-		// turns one that fills a number into a plain member: short s : 16.
+		// This is not a difference, because the declared type of a bit field does not determine its
+		// place, and nvcc turns one that fills a number into a plain member: short s : 16.
 		return nil
 	case x.width > 0 && y.width > 0:
 		return &typeDifference{here: "has " + abicheck.Plural(int(x.width), "bit"), there: itoa(y.width)}

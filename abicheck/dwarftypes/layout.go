@@ -13,11 +13,10 @@ type debugType struct {
 	die     int32
 	name    string
 	size    int64
-	members []debugMember // by position; includes those of anonymous unions
+	members []debugMember // by position, including the members of anonymous unions
 	line    sourceLine
 }
 
-// debugMember is a member or base class.
 type debugMember struct {
 	name  string
 	base  bool
@@ -42,7 +41,6 @@ func lineOf(x *die) sourceLine {
 	return sourceLine{file, line}
 }
 
-// path returns the file of a line, or "" if unknown.
 func (d *debugInfo) path(l sourceLine) string {
 	if l.file == 0 {
 		return ""
@@ -114,7 +112,7 @@ func (d *debugInfo) member(i, c int32) (m debugMember, ok bool) {
 	switch {
 	case inherited:
 		if x.number(dwarf.AttrVirtuality) > 0 || typ < 0 {
-			return m, false // the place of a virtual base is stored in the object
+			return m, false // because the place of a virtual base is stored in the object
 		}
 		m.name, m.base = d.sharedName(typ), true
 	case strings.HasPrefix(m.name, "__vptr") || strings.HasPrefix(m.name, "_vptr") || strings.HasPrefix(m.name, "__v_"):
@@ -212,7 +210,7 @@ func (d *debugInfo) sizeOf(t int32) int64 {
 		case dwarf.TagArrayType:
 			if size < 0 {
 				if x.flag(attrGNUVector) {
-					return -1 // its padding follows other rules
+					return -1 // because its padding follows other rules
 				}
 				if elements = d.elements(t, elements); elements < 0 {
 					return -1

@@ -58,8 +58,8 @@ func (d *debugInfo) findName(i int32) string {
 	return ""
 }
 
-// template reports whether a type is an instance of a template; clang
-// -gsimple-template-names gives all of one template the same name.
+// template reports whether a type is an instance of a template. A name without its arguments is not
+// enough, because clang -gsimple-template-names gives all instances of one template the same name.
 func (d *debugInfo) template(i int32) bool {
 	return slices.ContainsFunc(d.dies[i].children, func(c int32) bool {
 		tag := d.dies[c].tag
@@ -67,8 +67,8 @@ func (d *debugInfo) template(i int32) bool {
 	})
 }
 
-// madeOfLocal reports whether a template argument is a type local to its module;
-// clang writes W<Local> wherever Local is declared.
+// madeOfLocal reports whether a template argument is a type local to its module. Such a type cannot
+// be compared, because clang writes W<Local> wherever Local is declared.
 func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
 	for _, c := range d.dies[i].children {
 		switch x := &d.dies[c]; x.tag {

@@ -46,8 +46,8 @@ type debugUnit struct {
 	*dies.Unit
 	strings  []byte // .debug_str
 	language language
-	// saysAlignment is set for clang, which writes DW_AT_alignment wherever the
-	// source specifies an alignment; nvcc never does.
+	// saysAlignment is set for clang, because it writes DW_AT_alignment wherever the source
+	// specifies an alignment; nvcc never does.
 	saysAlignment bool
 }
 
@@ -78,8 +78,8 @@ const (
 )
 
 // readDebug reads the types of a module, and its functions and variables if they are
-// asked for. It returns nil if the DWARF cannot be read: tools that merge or load the
-// sections report the error.
+// asked for. It returns nil if the DWARF cannot be read, because the code that merges or loads the
+// sections reports the error.
 func readDebug(f *object.File, functions bool) *debugInfo {
 	d := &debugInfo{file: f}
 	if !d.read(functions) {
@@ -108,8 +108,8 @@ func readDebug(f *object.File, functions bool) *debugInfo {
 	return d
 }
 
-// read reads the units from the sections as if they were loaded at 0. Types contain no
-// code addresses, so those stay 0.
+// read reads the units from the sections as if they were loaded at 0. Code addresses stay 0,
+// because types contain none.
 func (d *debugInfo) read(functions bool) bool {
 	var sections [3][]byte
 	for i, name := range []string{".debug_abbrev", ".debug_info", ".debug_str"} {
@@ -141,7 +141,7 @@ func (d *debugInfo) unit(u *debugUnit, functions bool) bool {
 	e := u.Entries()
 	for e.Next() {
 		if e.Abbrev == nil {
-			open = open[:max(0, len(open)-1)] // nvcc ends more lists than it starts
+			open = open[:max(0, len(open)-1)] // because nvcc ends more lists than it starts
 			continue
 		}
 		if len(open) > maxDebugNesting {
@@ -192,7 +192,6 @@ func (u *debugUnit) describe(x *die) {
 	}
 }
 
-// attr returns an attribute, or nil.
 func (x *die) attr(at dwarf.Attr) *dies.Attr {
 	for i := range x.attrs {
 		if x.attrs[i].At == at {
@@ -261,8 +260,8 @@ func aggregate(tag dwarf.Tag) bool {
 	return tag == dwarf.TagStructType || tag == dwarf.TagUnionType || tag == dwarf.TagClassType
 }
 
-// incomplete reports whether an aggregate is only declared. nvcc does not mark such
-// a type but gives it no bytes and no members.
+// incomplete reports whether an aggregate is only declared. A type without bytes and members counts
+// as well, because nvcc does not mark it otherwise.
 func (d *debugInfo) incomplete(i int32) bool {
 	x := &d.dies[i]
 	size := x.number(dwarf.AttrByteSize)
