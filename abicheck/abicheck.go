@@ -44,8 +44,8 @@ type checker struct {
 	log     *diag.Log
 	aliases map[*ptx.Decl]bool // made on first need
 
-	// The headers and the body read last: a message needs the places in them, and
-	// there may be many messages about one function.
+	// The headers and the body read last, because a message needs the places in them, and there may
+	// be many messages about one function.
 	headers [2]header
 	body    *ptx.Code
 	bodyOf  *ptx.Decl
@@ -57,7 +57,7 @@ type header struct {
 	params []ptx.Param
 }
 
-// params reads the header of a function again.
+// params reads the header of a function again, because its Signature has no places.
 func (c *checker) params(s side) []ptx.Param {
 	for _, h := range c.headers {
 		if h.of == s.decl {
@@ -69,7 +69,7 @@ func (c *checker) params(s side) []ptx.Param {
 	return c.headers[1].params
 }
 
-// operands reads the operands of a call again.
+// operands reads the operands of a call again, because its Signature has no places.
 func (c *checker) operands(f *object.File, call *ptx.Call) []ptx.CallOperand {
 	if d := &f.Decls[call.In]; c.bodyOf != d {
 		c.body, c.bodyOf = f.Code(d), d
@@ -81,8 +81,8 @@ func (c *checker) operands(f *object.File, call *ptx.Call) []ptx.CallOperand {
 	return c.body.CallOperands(c.at[call.Span.Off])
 }
 
-// declOf returns the declaration of an ID; for an alias without a declaration, that
-// of its target. It returns nil if there is neither.
+// declOf returns the declaration of an ID, or of its target for an alias without a declaration. It
+// returns nil if there is neither.
 func (c *checker) declOf(id object.ID) *ptx.Decl {
 	f := c.t.Files[id.File]
 	if d := f.DeclOf(id.Name); d != nil || f.Symbols[id.Name].Target < 0 {
@@ -129,13 +129,12 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 	switch {
 	case a.decl.Kind == ptx.Variable:
 		c.object(s.Name, a, b)
-	case s.Open && slices.Contains(inDriver, s.Name): // SystemCalls compares both with the driver
+	case s.Open && slices.Contains(inDriver, s.Name): // because SystemCalls compares both with the driver
 	case !a.decl.Signature.Same(b.decl.Signature) || len(a.decl.Attrs)+len(b.decl.Attrs) > 0:
 		c.prototype(s.Name, a, b)
 	}
 }
 
-// withinModule compares repeated declarations within one module.
 func (c *checker) withinModule(f *object.File) {
 	for i := range f.Decls {
 		d, ref := &f.Decls[i], f.DeclOf(f.Decls[i].Name)
@@ -161,7 +160,7 @@ func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
 	case sym.Target < 0:
 		c.log.Error(diag.AliasTarget, f.At(a.NameSpan), name+" is an alias of itself").Of(f.Names[a.Name]).
 			WithHelp("an alias must lead to a function that the module defines (PTX ISA, .alias)")
-	case !target.Defined() && !target.Exported() && target.Decl >= 0: // resolve has reported it
+	case !target.Defined() && !target.Exported() && target.Decl >= 0: // because resolve has reported it
 	case !target.Defined():
 		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+c.log.Name(f.Names[a.Target])+", which this module does not define").Of(f.Names[a.Target]).
 			WithHelp("an alias and its target must be in one module (PTX ISA, .alias)")

@@ -46,14 +46,14 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 		return
 	}
 	if def.decl.Kind == ptx.Variable {
-		return // Symbols has reported it
+		return // because Symbols has reported it
 	}
 	if !own.Signature.Same(def.decl.Signature) {
 		if mismatch(own.Signature, def.decl.Signature) != "" {
 			return // the same
 		}
 		if !sameAlignments(own.Signature, def.decl.Signature) {
-			def = side{f, own} // the calls are rewritten to match it
+			def = side{f, own} // because the calls are rewritten to match it
 		}
 	}
 	x, y := call.Signature, def.decl.Signature

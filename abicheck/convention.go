@@ -16,7 +16,7 @@ import (
 //
 //  1. PTX before 2.0 has no ABI calls.
 //  2. Integers below 32 bits are passed as 32 bits; ptxas refuses the call.
-//  3. 16-bit floats are for storage only; ptxas accepts them, so this is a warning.
+//  3. 16-bit floats are for storage only; this is only a warning, because ptxas accepts them.
 //  4. Alignments go up to 128 bytes.
 //  5. Textures, samplers and surfaces are passed to functions as 64-bit handles.
 func Conventions(t *resolve.Table, log *diag.Log) {
@@ -70,7 +70,7 @@ func calledNames(t *resolve.Table) [][]bool {
 // function is called, an integer below 32 bits is an error, except as its only result.
 func (c *checker) convention(s side, at int, called func() bool) {
 	p, log, plain := s.decl.Signature.At(at), c.log, s.file.Names[s.decl.Name]
-	name := func() string { return log.Name(plain) } // demangling is slow
+	name := func() string { return log.Name(plain) } // a function, because demangling is slow
 	place := func() diag.Place { return s.at(c.params(s)[at].Span) }
 	switch {
 	case p.Space != ".param":

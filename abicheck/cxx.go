@@ -14,10 +14,10 @@ import (
 	"ptxlink/resolve"
 )
 
-// CxxNames compares the parameters that an Itanium C++ name encodes with those of
-// the PTX function (PTX Interoperability 7): their number, and class and size where
-// the type is built in. A difference is a warning: the name may have been written
-// by hand. It compares only what all compilers do:
+// CxxNames compares the parameters that an Itanium C++ name encodes with the parameters of the PTX
+// function (PTX Interoperability 7): their number, and class and size where the type is built in. A
+// difference is only a warning, because the name may have been written by hand. It compares only
+// what all compilers do:
 //
 //  1. `this`, the address of a result of class type and the state of a Julia kernel
 //     come before the parameters in the name.
@@ -25,10 +25,10 @@ import (
 //     seven parameters, C omits empty structures. Names with these are not checked.
 //  3. Packs, variable arguments, constructors and destructors are not checked.
 //  4. A __grid_constant__ parameter of a kernel is an array of bytes.
-//  5. Compilers do not contradict their own names, and to read those of much C++ takes longer
+//  5. Compilers do not contradict their own names, and to read the names of much C++ takes longer
 //     than the rest of the link. Names are checked only in modules that look hand-written.
 //
-// Functions without linkage are skipped: compilers drop unused parameters of static
+// Functions without linkage are skipped, because compilers drop unused parameters of static
 // functions.
 func CxxNames(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
@@ -74,10 +74,9 @@ func (sig *cxxSignature) difference(d *ptx.Decl, addressSize int) string {
 	return difference
 }
 
-// cxxSignature is the signature in a mangled name.
 type cxxSignature struct {
 	params []cxxType
-	this   int // 1 if the name is that of a non-static member function
+	this   int // 1 if the name belongs to a non-static member function
 }
 
 // cxxType holds what a PTX parameter shows of a type.
@@ -141,8 +140,8 @@ func parseCxx(name string) (sig cxxSignature, ok bool) {
 	return sig, true
 }
 
-// special reports constructors and destructors, which may take a table besides
-// `this`.
+// special reports constructors and destructors, which cannot be compared because they may take a
+// table besides `this`.
 func special(name demangle.AST) bool {
 	return Within(name, func(a demangle.AST) bool {
 		switch a.(type) {
@@ -169,14 +168,14 @@ func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
 }
 
 // mayBeHidden reports whether the first parameters, as many as hidden, can be
-// missing from the name: they are addresses or structures.
+// missing from the name, because they are addresses or structures.
 func mayBeHidden(d *ptx.Decl, addressSize, hidden int) bool {
 	return len(d.Signature.Params) >= hidden && !slices.ContainsFunc(d.Signature.Params[:hidden], func(p ptx.Type) bool {
 		return !p.Array && (isFloat(p.Word) || addressSize != 0 && p.Size() != int64(addressSize)/8)
 	})
 }
 
-// builtins holds built-in types by name; the sizes are those of every CUDA host.
+// builtins holds built-in types by name; the sizes are the same on every CUDA host.
 var builtins = map[string]cxxType{
 	"bool": {kind: 'i', size: 1}, "char": {kind: 'i', size: 1}, "signed char": {kind: 'i', size: 1}, "unsigned char": {kind: 'i', size: 1}, "char8_t": {kind: 'i', size: 1},
 	"short": {kind: 'i', size: 2}, "unsigned short": {kind: 'i', size: 2}, "char16_t": {kind: 'i', size: 2},
@@ -239,7 +238,8 @@ func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 		case 'f':
 			bad = x.Array || x.Size() != size || !isFloat(x.Word) && !isBits(x.Word)
 		case 'i':
-			// Integers below 32 bits are widened in calls, not in kernels.
+			// 4 bytes are accepted as well, because integers below 32 bits are widened in calls,
+			// but not in kernels.
 			bad = x.Array || isFloat(x.Word) || x.Size() != size && !(size < 4 && x.Size() == 4)
 		}
 		if bad {

@@ -82,7 +82,7 @@ type copies struct {
 	t     *resolve.Table
 	log   *diag.Log
 	a, b  int32
-	pairs map[ptx.NameID]ptx.NameID // names of a, and those of b that they stand for
+	pairs map[ptx.NameID]ptx.NameID // names of a, and the names of b that they stand for
 	same  map[ptx.NameID]ptx.NameID // such pairs of earlier definitions, which were copies
 }
 
@@ -124,9 +124,9 @@ func (c *copies) differ(a, b ptx.NameID) string {
 	return ""
 }
 
-// differPrivate compares what is private to the modules. A variable that could be
-// written, and that other code of its module uses, has two values in the program, of
-// which the copies would use one. Nothing writes to the tables of libdevice, which sin and cos read.
+// differPrivate compares names that are private to the modules. A variable that could be written,
+// and that other code of its module uses, has two values in the program, but the copies would use
+// only one. Nothing writes to the tables of libdevice, which sin and cos read.
 func (c *copies) differPrivate(a, b ptx.NameID) string {
 	f, g := c.t.Files[c.a], c.t.Files[c.b]
 	d := f.DeclOf(a)

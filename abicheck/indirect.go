@@ -15,9 +15,9 @@ import (
 // IndirectCalls warns about an indirect call that matches no function whose address
 // the link takes, if there is a similar one: the same number and sizes of
 // parameters and results, but another alignment or class. A prototype without a
-// similar function is more often dead code than an error, and is not reported. Nor is one whose
-// similar functions match other prototypes of its module: cuFFT has prototypes for all kinds of
-// callbacks, and a program defines one.
+// similar function is not reported, because it is more often dead code than an error. Nor is one
+// whose similar functions match other prototypes of its module: cuFFT has prototypes for all kinds
+// of callbacks, and a program defines one.
 func IndirectCalls(t *resolve.Table, log *diag.Log) {
 	c := checker{t: t, log: log}
 	targets := c.addressTaken()
@@ -43,9 +43,9 @@ func IndirectCalls(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// targets are functions whose address is taken, one of each signature: what goes
-// for one goes for all. Those with an unsized parameter, which may be left out, are
-// also apart.
+// targets are functions whose address is taken, one of each signature, because the same holds for
+// all functions of a signature. Functions with an unsized parameter, which may be left out, are
+// also in a list of their own.
 type targets struct {
 	all, unsized []side
 	bySizes      map[string][]side
@@ -166,7 +166,7 @@ func (c *checker) addressTaken() []side {
 		calls := f.Calls
 		for u, use := range f.Uses {
 			for len(calls) > 0 && calls[0].Use < int32(u) {
-				calls = calls[1:] // indirect calls have no use
+				calls = calls[1:] // because indirect calls have no use
 			}
 			if len(calls) > 0 && calls[0].Use == int32(u) {
 				continue

@@ -15,7 +15,7 @@ import (
 // comments) a call in its module.
 var numberedNames = [...]string{"$L__BB", "__local_depot", "$L__tmp", "$L__func_begin", "$L__func_end", "// callseq "}
 
-// renumbering is how the numbers behind these names differ between two bodies.
+// renumbering is how the numbers after these names differ between two bodies.
 type renumbering [len(numberedNames)]struct {
 	by int // what the second has more
 	n  int // of the names
@@ -35,15 +35,15 @@ func (r *renumbering) of(name string) string {
 
 // sameNumbered reports whether two bodies or initial values are equal to the letter, except
 // for their .loc lines, module-scope names that mean the same, and a constant difference of
-// such numbers. Most copies of an inline function in several modules are, and this takes a
-// small part of the time of match, which finds them equal, too.
+// such numbers. It is tried before match, because most copies of an inline function in several
+// modules are equal in this way, and it takes a small part of the time of match, which finds them
+// equal, too.
 func sameNumbered(t *resolve.Table, a, b resolve.DeclID) (r renumbering, same bool) {
 	m := matcher{t: t, a: contents(t, a), b: contents(t, b)}
 	same = sameMeaning(m.a, m.b) && sameParameterNames(m.a, m.b) && r.read(&m)
 	return r, same
 }
 
-// read compares two contents.
 func (r *renumbering) read(m *matcher) bool {
 	x, y := m.a, m.b
 	cuts, others := newCuts(x), newCuts(y)
@@ -63,13 +63,12 @@ func (r *renumbering) read(m *matcher) bool {
 	}
 	for k, name := range numberedNames {
 		if r[k].n > 0 && r[k].n != bytes.Count(x.f.Src.Bytes(x.span), []byte(name)) {
-			return false // some have the same number
+			return false // because some have the same number
 		}
 	}
 	return true
 }
 
-// part compares a part of the texts.
 func (r *renumbering) part(a, b []byte) bool {
 	for {
 		at := commonPrefix(a, b)
@@ -113,7 +112,6 @@ func leadingNumber[T string | []byte](text T) (number, digits int) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// commonPrefix returns the number of bytes at the start of two texts that are equal.
 func commonPrefix(a, b []byte) int {
 	at, end := 0, min(len(a), len(b))
 	for at < end && a[at] == b[at] {
@@ -135,8 +133,8 @@ func newCuts(c content) *cuts {
 	return &cuts{c, c.f.Locs[first:end], c.f.Uses[c.decl.FirstUse:c.decl.EndUse]}
 }
 
-// next returns the next one, and the name that is used or -1. The last one is empty, at the end
-// of the content.
+// next returns the next cut, and the name that is used or -1. The last cut is empty, at the end of
+// the content.
 func (c *cuts) next() (span diag.Span, name ptx.NameID) {
 	switch {
 	case len(c.locs) > 0 && (len(c.used) == 0 || c.locs[0].Span.Off < c.used[0].Off):

@@ -10,8 +10,8 @@ import (
 )
 
 // object reports how two declarations of a variable differ. Element types are
-// not compared: gcc writes .u64 x[4] for what clang calls .b8 x[32], and no
-// instruction depends on it.
+// not compared, because gcc writes .u64 x[4] for what clang calls .b8 x[32], and no instruction
+// depends on it.
 func (c *checker) object(name string, a, b side) {
 	x, y := a.decl, b.decl
 	switch {
@@ -25,7 +25,7 @@ func (c *checker) object(name string, a, b side) {
 			Note(b.at(y.WordSpan), b.note()).
 			WithHelp("make the declarations agree")
 		return
-	case a.file != b.file && attribute(x) != attribute(y): // ptxas ignores it within one module
+	case a.file != b.file && attribute(x) != attribute(y): // because ptxas ignores it within one module
 		c.log.Error(diag.VarAttribute, a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", c.log.Name(name), attributeBeside(x, y), attributeBeside(y, x), b.where())).Of(name).
 			Note(b.at(y.NameSpan), b.note()).
 			WithHelp("make the declarations agree")

@@ -20,10 +20,9 @@ import (
 // may be a default that a program replaces (nvcc 13 takes __attribute__((weak)) for the device), unless it is
 // an instance of a template. Names without
 // meaning outside the module are compared by their role, and lines are ignored.
-// Modules of different compilers, releases, ISA versions or targets compile one
-// function differently. They are not compared, nor are modules that do not record
-// their release (object.OneCompiler). Initial values that are integers are the same for all
-// compilers.
+// Modules of different compilers, releases, ISA versions or targets are not compared, because they
+// compile one function differently, nor are modules that do not record their release
+// (object.OneCompiler). Initial values that are integers are the same for all compilers.
 func WeakBodies(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -45,7 +44,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			d := &f.Decls[sym.Def]
 			chosen := resolve.DeclID{File: s.Def.File, Decl: kept.Symbols[s.Def.Name].Decl}
 			if d.Kind == ptx.Variable && temporaryOf(s.Name) != "" {
-				continue // one number may belong to two temporaries
+				continue // because one number may belong to two temporaries
 			}
 			if d.Kind != def.Kind || d.Kind == ptx.Variable && !sizesAgree(d, def) { // an error already
 				continue
@@ -201,8 +200,8 @@ func (l *LocalNames) Of(name string) string {
 }
 
 // SameBody reports whether two bodies or initial values are equal except for names
-// without meaning outside, and maps those of the first to those of the second.
-// Lines are ignored. names is nil if they differ or neither is there.
+// without meaning outside, and maps the names of the first to the names of the second. Lines are
+// ignored. names is nil if they differ or neither is there.
 func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bool) {
 	if numbers, same := sameNumbered(t, a, b); same {
 		return &LocalNames{numbers: numbers}, true
@@ -275,15 +274,14 @@ func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
 	return m, sameMeaning(m.a, m.b) && m.match()
 }
 
-// done ends the use of the code.
 func (m *matcher) done() {
 	m.x.Return()
 	m.y.Return()
 }
 
 // matcher walks two bodies side by side. forth and back map the locals of one to
-// those of the other, by index, -1 where that is not known yet; statics maps
-// module-local names.
+// the locals of the other, by index, -1 where that is not known yet; statics maps module-local
+// names.
 type matcher struct {
 	t           *resolve.Table
 	a, b        content
@@ -296,7 +294,7 @@ type matcher struct {
 func (m *matcher) match() bool {
 	unknown := []int32{-1}
 	m.forth, m.back = slices.Repeat(unknown, len(m.x.Locals)), slices.Repeat(unknown, len(m.y.Locals))
-	// Parameters match by position: a body need not name them.
+	// Parameters match by position, because a body need not name them.
 	for i := 0; i < min(len(m.forth), len(m.back)); i++ {
 		if m.x.Locals[i].Kind != ptx.Parameter || m.y.Locals[i].Kind != ptx.Parameter {
 			break
@@ -381,7 +379,6 @@ func (m *matcher) sameToken(i, j int) bool {
 	return sameText || p != ptx.NoReference
 }
 
-// sameReference reports whether two names mean the same.
 func (m *matcher) sameReference(p, q ptx.Reference) bool {
 	if a, ok := p.Local(); ok {
 		b, ok := q.Local()
@@ -409,7 +406,6 @@ func (m *matcher) alike(a, b ptx.NameID) bool {
 		(x.Kind != ptx.Variable || x.Space == y.Space && x.Word == y.Word && x.Size() == y.Size())
 }
 
-// sameLocal pairs two locals.
 func (m *matcher) sameLocal(a, b int32) bool {
 	if m.forth[a] < 0 && m.back[b] < 0 && m.x.Locals[a].Kind == m.y.Locals[b].Kind && m.x.Locals[a].Count == m.y.Locals[b].Count {
 		m.forth[a], m.back[b] = b, a

@@ -71,7 +71,7 @@ func places(s *ptx.Signature) (list []place) {
 }
 
 // alignable reports whether the output may declare a parameter with another
-// alignment than its module does: compilers disagree about aggregates only.
+// alignment than its module does, because compilers disagree about aggregates only.
 func alignable(t ptx.Type) bool {
 	return t.Space == ".param" && t.Array && !t.Unsized && t.Size() >= 0
 }
@@ -180,8 +180,8 @@ func (p *ParamAlignments) Header(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	return edits
 }
 
-// Body returns the edits of the .param objects that a function passes to calls:
-// ptxas requires an object to have the alignment of the parameter.
+// Body returns the edits of the .param objects that a function passes to calls, because ptxas
+// requires an object to have the alignment of the parameter.
 func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	if len(p.of) == 0 {
 		return nil

@@ -11,13 +11,13 @@ import (
 )
 
 // PrivateCopies warns if a module that nvcc compiled without -rdc=true has its own
-// variable or function, and another module exports one of that name: without the
-// option nvcc drops the linkage of everything but entries, and makes definitions of
-// `extern __device__` declarations. Inline functions and templates, which are .weak
-// elsewhere, may exist twice; names that start with two underscores or contain a $
-// belong to the compiler. It also warns if two such modules have a constant
-// without a value: the host must set it, and finds only that of the first by name.
-// Variables in .global may be static in both sources, which nvcc's names do not show.
+// variable or function, and another module exports one of that name, because without the option
+// nvcc drops the linkage of everything but entries, and makes definitions of `extern __device__`
+// declarations. Inline functions and templates, which are .weak elsewhere, may exist twice; names
+// that start with two underscores or contain a $ belong to the compiler. It also warns if two such
+// modules have a constant without a value: the host must set it, and finds only the constant of the
+// first module by name. Variables in .global may be static in both sources, which nvcc's names do
+// not show.
 func PrivateCopies(t *resolve.Table, log *diag.Log) {
 	firsts := map[string]diag.Place{} // constants that the host sets, in earlier modules
 	for i, f := range t.Files {

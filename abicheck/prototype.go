@@ -10,7 +10,6 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// maxDiffer limits the results and parameters that a message names.
 const maxDiffer = 3
 
 // prototype reports the first difference between the calls that two prototypes
@@ -21,7 +20,7 @@ func (c *checker) prototype(name string, a, b side) {
 		return
 	}
 	if a.decl.Has(".noreturn") && b.decl.HasBody && !b.decl.Has(".noreturn") {
-		// ptxas drops the code after a call that does not return.
+		// This is an error, because ptxas drops the code after a call that does not return.
 		c.log.Error(diag.Noreturn, a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", c.log.Name(name))).Of(name).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp(remedy(a, b, "prototype"))
@@ -36,7 +35,7 @@ func (c *checker) prototype(name string, a, b side) {
 	apart := moved(a.decl.Signature, b.decl.Signature)
 	if apart != nil && (a.file == b.file || a.decl.Kind == ptx.Entry || c.aliased(a) || c.aliased(b)) {
 		for i := range apart {
-			apart[i] = true // ptxas requires these to be equal
+			apart[i] = true // because ptxas requires these to be equal
 		}
 	}
 	var first *diag.Message
@@ -96,7 +95,7 @@ func remedy(a, b side, what string) string {
 		a, b = b, a
 	}
 	const numba = `pass abi="c" to declare_device`
-	more := what == "prototype" && a.decl.Signature.Len() > b.decl.Signature.Len() // Numba returns a status, and the result through a pointer
+	more := what == "prototype" && a.decl.Signature.Len() > b.decl.Signature.Len() // perhaps of Numba, because it returns a status, and the result through a pointer
 	name, line, _ := a.at(a.decl.NameSpan).Position()
 	name = diag.Escape(name)
 	switch {
@@ -104,7 +103,7 @@ func remedy(a, b side, what string) string {
 		switch {
 		case a.decl.Defines():
 			return oneVersion
-		case what == "prototype" && !strings.HasPrefix(a.file.Names[a.decl.Name], "_Z"): // which types are old is not known
+		case what == "prototype" && !strings.HasPrefix(a.file.Names[a.decl.Name], "_Z"): // because it is not known which types are old
 			help := "compile both modules with one declaration of it"
 			if more {
 				help += "; if Numba compiled " + name + ", " + numba
@@ -220,7 +219,7 @@ func Difference(a, b ptx.Type) string {
 	return ""
 }
 
-// rules are those that a Difference breaks.
+// rules maps the words of Difference to the rules that they break.
 var rules = map[string]diag.ID{
 	"state space": diag.ParamSpace, "shape": diag.ParamShape, "size": diag.ParamSize, "alignment": diag.ParamAlign, "type": diag.ParamType,
 }

@@ -20,7 +20,6 @@ const driverPrototypes = `
 .extern .func __assertfail (.param P message, .param P file, .param .b32 line, .param P function, .param Z charSize);
 `
 
-// inDriver lists the functions in driverPrototypes.
 var inDriver = []string{"vprintf", "malloc", "free", "__assertfail"}
 
 // SystemCalls compares the declarations of the driver's functions with the driver's

@@ -13,7 +13,7 @@ import (
 
 // Values warns where a caller passes a float and the function takes an integer, or the reverse, and both are .b32 or
 // .b64 in the prototypes. A mangled name does not tell the type of the result. Compilers say what a value is where
-// they store or load it (st.param.f32), except those of LLVM 20 and later, whose registers have no types.
+// they store or load it (st.param.f32), except LLVM 20 and later, whose registers have no types.
 func Values(t *resolve.Table, log *diag.Log) {
 	c := checker{t: t, log: log}
 	seen := make([]int32, len(t.Symbols)) // by symbol: the last file whose call was compared, plus 1
@@ -38,7 +38,6 @@ func Values(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// values compares one call with its function.
 func (c *checker) values(f *object.File, call *ptx.Call, def side) {
 	signature := def.decl.Signature
 	results := len(signature.Results)
@@ -72,7 +71,6 @@ func (c *checker) values(f *object.File, call *ptx.Call, def side) {
 	}
 }
 
-// scalar reports whether a parameter may be a float or an integer.
 func scalar(t *ptx.Type) bool {
 	return t.Space == ".param" && !t.Array && t.Vector == 0 && (t.Word == ".b32" || t.Word == ".b64")
 }
@@ -142,7 +140,6 @@ func kindOf(instruction []byte) string {
 	return ""
 }
 
-// typed reports whether the compiler gives registers types.
 func typed(f *object.File) bool { return typedAccess().Match(f.Src.Text) }
 
 var typedAccess = lazy.Regexp(`\.reg \.f(32|64)|ld\.param\.(u32\s+%r\d|u64)`)
