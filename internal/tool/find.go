@@ -31,8 +31,8 @@ func Find(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// Asked returns what the user named by an option, explicit, or else by the variable of that name,
-// and by which of the two; "" if by neither.
+// Asked returns the value that the user gave with the option --name (explicit), or else with the
+// environment variable NAME, and which of the two it was. value is "" if neither is set.
 func Asked(s diag.Spelling, name, explicit string) (value, who string) {
 	if explicit != "" {
 		return explicit, s.Option("--" + name)
@@ -53,7 +53,7 @@ func Named(who, name, example string) (path string, err error) {
 	return path, err
 }
 
-// IsProgram reports whether a path with a separator in it is that of a program.
+// IsProgram reports whether a path with a separator in it leads to a program.
 func IsProgram(path string) bool {
 	there, _ := HasProgram(path)
 	return there
@@ -94,7 +94,8 @@ func Version(ctx context.Context, path string) ([]byte, error) {
 	return said, err
 }
 
-// TryVersion returns what a program prints with --version, and whether it succeeds. The error is that of Version.
+// TryVersion returns what a program prints with --version, and whether it succeeds. It returns the
+// errors of Version.
 func TryVersion(ctx context.Context, path string) (said []byte, ok bool, err error) {
 	limit, ok := ctx.Value(patienceKey{}).(time.Duration)
 	if !ok {
@@ -114,7 +115,7 @@ func TryVersion(ctx context.Context, path string) (said []byte, ok bool, err err
 		return nil, false, err
 	case err != nil:
 		return nil, false, nil
-	case strings.HasPrefix(out.Killed(), "SIGKILL"): // a program that crashes does not work; this one may
+	case strings.HasPrefix(out.Killed(), "SIGKILL"): // an error, because this program may work, unlike one that crashes
 		return nil, false, diag.New(diag.Tool, diag.Place{}, path+" --version was killed by "+out.Killed())
 	}
 	return out.Said, out.State.Success(), nil

@@ -36,7 +36,7 @@ type Output struct {
 	Errors []byte // standard error, with Command.Apart
 	Left   int    // lines that are left out at the end, because there are too many
 	State  *os.ProcessState
-	Path   string // that of the Command
+	Path   string // as in Command
 }
 
 // MaxSaid is the number of bytes that are kept of what a program prints.
@@ -47,7 +47,7 @@ const MaxSaid = 64 << 20
 //  1. It dies with the context, with this process (on Linux), and with what it has
 //     started: its process group is killed in any case when it has ended. A daemon has
 //     a group of its own.
-//  2. What it has printed when it ends is all. A daemon that it leaves behind, such as
+//  2. What it has printed when it ends is all. A daemon that it has started, such as
 //     the server of a compiler cache, may hold the pipe open.
 //  3. How it ended is not an error of Run, only that it could not be run.
 func Run(ctx context.Context, c Command) (out Output, err error) {
@@ -56,16 +56,16 @@ func Run(ctx context.Context, c Command) (out Output, err error) {
 			err = fmt.Errorf("cannot run %s: %w", c.Path, outfile.Reason(err))
 		}
 	}()
-	// Waiting works in a process that ignores SIGCHLD, for which the kernel keeps no exit
-	// status: one that uses ptxlink as a library. Go's runtime does the same for a program
-	// whose parent ignores the signal.
+	// SIGCHLD must not be ignored, because the kernel would then keep no exit status. A program
+	// that uses ptxlink as a library may ignore it. Go's runtime does the same for a program whose
+	// parent ignores the signal.
 	if childSignal != nil {
 		signal.Notify(ended, childSignal)
 	}
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Stdin = c.Dir, c.Stdin
-	// ptxas leaves temporary files behind if it is killed, and reads the whole directory
-	// at its end.
+	// Temporary files go to c.Dir, because ptxas does not remove them if it is killed, and reads
+	// the whole directory at its end.
 	if full, err := filepath.Abs(c.Dir); err == nil && c.Dir != "" {
 		cmd.Env = append(os.Environ(), "TMPDIR="+full)
 	}
@@ -85,8 +85,8 @@ func Run(ctx context.Context, c Command) (out Output, err error) {
 		defer errs.close()
 		cmd.Stderr, said.keep = errs.w, math.MaxInt
 	}
-	// The kernel ends the program when the thread that started it ends, and Go ends the
-	// threads of other goroutines that were locked to them.
+	// The thread must stay, because the kernel ends the program when the thread that started it
+	// ends, and Go ends a thread together with a goroutine that is locked to it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	setup(cmd)
@@ -127,7 +127,7 @@ type printed struct {
 	done chan struct{}
 	keep int
 	data []byte
-	left int // lines behind data
+	left int // lines after data
 }
 
 func newPrinted() (*printed, error) {
@@ -156,13 +156,13 @@ func (p *printed) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// end is called when the program has ended. It reads what is in the pipe.
+// end is called when the program has ended. It reads the rest of the pipe.
 func (p *printed) end() {
 	if p.r.SetReadDeadline(time.Now()) == nil {
 		<-p.done
 		p.r.SetReadDeadline(time.Time{})
 		p.drain()
-	} else { // the system has none for pipes
+	} else { // because the system has no deadlines for pipes
 		select {
 		case <-p.done:
 		case <-time.After(2 * time.Second):
@@ -170,7 +170,7 @@ func (p *printed) end() {
 			<-p.done
 		}
 	}
-	if p.left > 0 { // the last line is not whole
+	if p.left > 0 { // because the last line is not whole
 		p.data = p.data[:bytes.LastIndexByte(p.data, '\n')+1]
 		p.left++
 	}
@@ -186,8 +186,9 @@ func (o Output) Killed() string {
 	return endedBy(o.State.ExitCode())
 }
 
-// endedBy returns the signal, or exception of Windows, that an exit code stands for, or "". ptxas exits with -1 after
-// errors, which Windows reports as 0xffffffff.
+// endedBy returns the signal, or exception of Windows, that an exit code stands for, or "".
+// 0xffffffff is not one of them, because ptxas exits with -1 after errors, which Windows reports
+// so.
 func endedBy(code int) string {
 	if uint32(code)>>28 == 0xc {
 		return fmt.Sprintf("exit code %#x", uint32(code))

@@ -16,7 +16,7 @@ func Lead(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 // Kill kills a program that leads a process group, and what it has started.
 func Kill(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// drain reads what is in the pipe, without waiting for more.
+// drain reads the contents of the pipe, without waiting for more.
 func (p *printed) drain() {
 	conn, err := p.r.SyscallConn()
 	if err != nil {

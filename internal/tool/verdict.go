@@ -26,8 +26,8 @@ type Wanted struct {
 	Check     func([]byte) error // returns an error if the file does not have the form
 }
 
-// Take returns the file that a program has written. program is its name in messages, and id that of a message
-// about it. refused is set if it has printed errors about its input.
+// Take returns the file that a program has written. program is its name in messages, and id the ID
+// of a message about it. refused is set if it has printed errors about its input.
 //
 // Only Take and Verdict decide what a refusal is: then the error is ErrRejected. Every other error is one of the
 // program or of the machine, a *diag.Message. It says nothing about the input, so a caller must not
@@ -40,7 +40,7 @@ func (o Output) Take(program string, id diag.ID, refused bool, w Wanted) ([]byte
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(data) == 0 {
 		return nil, o.failure(id, program+" reported success and wrote no "+w.Form, nil)
 	}
-	if err == nil { // on a full disk ptxas and nvlink write the start of a cubin, and exit with 0
+	if err == nil { // because on a full disk ptxas and nvlink write the start of a cubin, and exit with 0
 		err = w.Check(data)
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (o Output) Verdict(program string, id diag.ID, refused bool) error {
 		machine = ofMachine(o.Errors, o.Said)
 	}
 	switch {
-	case signal != "" && !(refused && strings.HasPrefix(signal, "SIGABRT")): // LLVM ends so after its error
+	case signal != "" && !(refused && strings.HasPrefix(signal, "SIGABRT")): // because LLVM ends so after its error
 		return o.failure(id, program+" was killed by "+signal, nil)
 	case machine != "":
 		return o.failure(id, program+": "+machine, nil)
@@ -80,7 +80,7 @@ var machineSaid = lazy.Regexp(`(?im)^(?:.*\b(?:fatal|error)\b[^:\n]*|\s*what\(\)
 	`|error reading|writing file|fwrite failed|memory allocation failure|allocation failure occurred|out of memory|bad_alloc|library load error|cannot allocate memory|no such file or directory|no space left on device` +
 	`|input/output error|disk quota exceeded|file too large|too many open files|permission denied|read-only file system).*)$`)
 
-// ofMachine returns the first such line of what a program has printed, or "".
+// ofMachine returns the first line of what a program has printed that machineSaid matches, or "".
 func ofMachine(said ...[]byte) string {
 	for _, text := range said {
 		if found := machineSaid().FindSubmatch(text); found != nil {
@@ -100,8 +100,8 @@ func Worst(errs ...error) (err error) {
 	return err
 }
 
-// Scarce reports whether an error says that the host is at a limit. EBADF is what a new process gets that
-// moves a descriptor to a number beyond the limit.
+// Scarce reports whether an error says that the host is at a limit. EBADF is one of them, because a
+// new process gets it if it moves a descriptor to a number beyond the limit.
 func Scarce(err error) bool {
 	limits := []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EBADF}
 	return slices.ContainsFunc(limits, func(limit syscall.Errno) bool { return errors.Is(err, limit) })
