@@ -16,7 +16,7 @@ const attrMIPSLinkageName = dwarf.Attr(0x2007)
 const opAddr = 0x03
 
 // declaration is where a symbol is declared. path is the file if the module has a line
-// table of its own; else the number is that of a .file.
+// table of its own; otherwise File is the number of a .file.
 type declaration struct {
 	ptx.LocPlace
 	path string
@@ -39,12 +39,12 @@ func (f *Finder) declared(m *module, symbol string) (at diag.Place, ok bool) {
 	return f.place(m, d.LocPlace)
 }
 
-// readDWARF finds the declarations of functions and variables. It leaves sections that
-// cannot be read to those who merge or check them, which report the error.
+// readDWARF finds the declarations of functions and variables. It does not report sections that
+// cannot be read, because the code that merges or checks them does.
 func (m *module) readDWARF() {
 	defer func() {
-		// debug/dwarf is not hardened against hostile input, according to its
-		// documentation.
+		// A panic is dropped, because debug/dwarf is not hardened against hostile input, according
+		// to its documentation.
 		_ = recover()
 	}()
 	data, symbols, ok := m.loadDWARF()
@@ -153,7 +153,7 @@ func (m *module) linePaths(data *dwarf.Data, unit *dwarf.Entry) (paths []string)
 func (m *module) loadDWARF() (data *dwarf.Data, symbols []string, ok bool) {
 	sections := map[string][]byte{}
 	for _, name := range []string{".debug_abbrev", ".debug_info", ".debug_str", ".debug_line", ".debug_line_str", ".debug_str_offsets", ".debug_addr"} {
-		// Other links may be reading the sections: nothing here may write to them.
+		// Nothing here may write to the sections, because other links may be reading them.
 		loaded, err := m.LoadedSection(name, func(symbol string, addend int64) uint64 {
 			if addend != 0 {
 				return 0

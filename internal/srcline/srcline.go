@@ -16,7 +16,6 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// maxSource is the largest source file that is read.
 const maxSource = 16 << 20
 
 // maxCalls limits the calls that are followed from an inlined line.
@@ -62,9 +61,9 @@ func (f *Finder) Know(m *ptx.Module) {
 	lazy.Put(&f.modules, m.Src, &module{Module: m, callers: ptx.NewInlinedLines(m)})
 }
 
-// Explain adds the source lines of all places in a message, each behind its place,
-// except those of the place before, and the text of source lines that it has. Messages that are notes stay as they
-// are.
+// Explain adds the source lines of all places in a message, each after its place, unless they are
+// the lines of the place before, and the text of source lines that it has. Messages that are notes
+// stay as they are.
 func (f *Finder) Explain(m *diag.Message) {
 	if m.Kind == diag.Note {
 		return
@@ -95,7 +94,6 @@ func (f *Finder) Shared(a, b diag.Place) (file string) {
 	return file
 }
 
-// same reports whether two notes show the same.
 func same(a, b diag.Remark) bool {
 	file, line, column := a.Place.Position()
 	file2, line2, column2 := b.Place.Position()
@@ -103,9 +101,9 @@ func same(a, b diag.Remark) bool {
 }
 
 // lines returns notes with the source line of a place in a body. If it was inlined,
-// those of the calls follow. Without .loc lines, and outside of bodies, it is the line
-// that DWARF has for the function or variable. Without DWARF the head of a function
-// gets its first .loc line, and a declaration that of its first use.
+// the lines of the calls follow. Without .loc lines, and outside of bodies, it is the line that
+// DWARF has for the function or variable. Without DWARF the head of a function gets its first .loc
+// line, and a declaration the line of its first use.
 func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 	m := f.module(at.Source)
 	if m == nil || at.Span == (diag.Span{}) {
@@ -134,7 +132,7 @@ func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 	switch {
 	case inBody:
 	case d.HasBody:
-		// What was inlined there may have the first line.
+		// The first line of all cannot be used, because what was inlined there may have it.
 		first, end := m.LocsIn(d.Body)
 		for _, loc := range m.Locs[first:end] {
 			if loc.Inlining == nil {
@@ -158,7 +156,7 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 		return nil
 	}
 	_, behind := m.LocsIn(diag.Span{Len: off + 1})
-	loc := m.numbered(first, end, max(first, behind-1)) // the compiler loads parameters before the first line
+	loc := m.numbered(first, end, max(first, behind-1)) // also before it, because the compiler loads parameters before the first line
 	for len(notes) < maxCalls {
 		l := &m.Locs[loc]
 		in := f.Spelling.Demangle(m.Names[d.Name])
@@ -201,7 +199,8 @@ func (f *Finder) module(src *diag.Source) *module {
 }
 
 // numbered returns the .loc with the line for code at one of those from first to end. Compilers write line 0
-// for code that they moved or merged: as in llvm-symbolizer, it has the line before, or else the one behind.
+// for code that they moved or merged: as in llvm-symbolizer, it has the line before, or else the
+// line after it.
 func (m *module) numbered(first, end, loc int) int {
 	for i := loc; i >= first; i-- {
 		if m.Locs[i].Line > 0 {
@@ -242,7 +241,8 @@ func declAround(m *ptx.Module, off int32) *ptx.Decl {
 	if i < 0 || off >= max(m.Decls[i].Span.End(), m.Decls[i].Body.End()) {
 		return nil
 	}
-	// .global .u32 a, b; is two declarations with one span.
+	// Earlier declarations may be meant, because .global .u32 a, b; is two declarations with one
+	// span.
 	for i > 0 && m.Decls[i-1].Span == m.Decls[i].Span && m.Decls[i].Storage != nil && off < m.Decls[i].Declared.Off {
 		i--
 	}
@@ -273,7 +273,7 @@ func (m *module) inlined(in *ptx.Inlining, s diag.Spelling) string {
 func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
 	if m.files == nil {
 		m.files = map[int64]*ptx.File{}
-		for i := range slices.Backward(m.Files) { // the first of a number counts
+		for i := range slices.Backward(m.Files) { // because the first of a number counts
 			m.files[m.Files[i].Index] = &m.Files[i]
 		}
 	}
@@ -284,7 +284,6 @@ func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
 	return f.inFile(m.Src.Name, file, loc), true
 }
 
-// inFile returns the place of a line in a source file of a module.
 func (f *Finder) inFile(module string, file *ptx.File, loc ptx.LocPlace) diag.Place {
 	src := &diag.Source{Name: file.Path}
 	if !f.Recorded {
@@ -297,7 +296,7 @@ func (f *Finder) inFile(module string, file *ptx.File, loc ptx.LocPlace) diag.Pl
 }
 
 // narrow returns the span of the word at a column, which compilers count in bytes, or
-// of the line without white space if there is no such column.
+// of the line without white space if the line has no such column.
 func narrow(src *diag.Source, line diag.Span, column int64) diag.Span {
 	text := src.Bytes(line)
 	if column <= 0 || column > int64(len(text)) {
@@ -316,7 +315,8 @@ func isWord(c byte) bool {
 }
 
 // Find returns the first place of a word in the source files of a module, headers excluded, for which fits accepts
-// the text before and after it. k.cu beside k.ptx or k.o is searched too: without -lineinfo, nvcc names no file.
+// the text before and after it. k.cu beside k.ptx or k.o is searched, too, because nvcc names no
+// file without -lineinfo.
 func (f *Finder) Find(m *ptx.Module, word string, fits func(before, after []byte) bool) diag.Place {
 	stem, _, _ := strings.Cut(filepath.Base(m.Src.Name), ".")
 	for _, file := range append(slices.Clip(m.Files), ptx.File{Path: stem + ".cu"}) {
@@ -343,14 +343,14 @@ func (f *Finder) Find(m *ptx.Module, word string, fits func(before, after []byte
 
 // source returns a source file under the name that messages use: relative to the
 // working directory if it is in there. Text is nil if the file cannot be read, or is not
-// the one that was compiled. Compilers write relative names relative to their own
-// directory; the one of the module is tried too.
+// the one that was compiled. The directory of the module is tried, too, because compilers write
+// names relative to their own directory.
 func (f *Finder) source(file *ptx.File, module string) *diag.Source {
 	key := fmt.Sprintf("%s\x00%s\x00%d", file.Path, filepath.Dir(module), file.Size)
 	if src := f.sources[key]; src != nil {
 		return src
 	}
-	name := strings.ReplaceAll(file.Path, `\\`, `\`) // compilers escape it, and ptxas does not read escapes
+	name := strings.ReplaceAll(file.Path, `\\`, `\`) // because compilers escape it, and ptxas does not read escapes
 	if filepath.IsAbs(name) {
 		if dir, err := os.Getwd(); err == nil {
 			if short, err := filepath.Rel(dir, name); err == nil && short != ".." && !strings.HasPrefix(short, ".."+string(filepath.Separator)) {
