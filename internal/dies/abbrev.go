@@ -46,7 +46,7 @@ func (t *Tables) Table(offset int64) (Abbrevs, *Error) {
 		r.Fail("they overlap with others")
 	}
 	table := Abbrevs{}
-	for r.At < int64(len(t.data)) { // the guide's example has no final 0
+	for r.At < int64(len(t.data)) { // because the guide's example has no final 0
 		code := r.Uleb()
 		if code == 0 || r.Err != nil {
 			break
@@ -61,7 +61,7 @@ func (t *Tables) Table(offset int64) (Abbrevs, *Error) {
 	return table, nil
 }
 
-// abbrev reads an abbreviation behind its code.
+// abbrev reads an abbreviation after its code.
 func (r *Reader) abbrev() *Abbrev {
 	tag := r.Uleb()
 	if tag > math.MaxUint32 {
@@ -77,7 +77,7 @@ func (r *Reader) abbrev() *Abbrev {
 		if at == 0 && form == 0 {
 			break
 		}
-		if at == 0 || form == 0 || at > math.MaxUint32 { // some readers end the list at 0, others do not
+		if at == 0 || form == 0 || at > math.MaxUint32 { // because some readers end the list at 0, and others do not
 			r.Fail("attribute 0x%x of form 0x%x", at, form)
 		}
 		a.Specs = append(a.Specs, s)

@@ -85,7 +85,6 @@ func (a *Attr) IsConstant() bool {
 	return false
 }
 
-// attribute reads an attribute into a.
 func (r *Reader) attribute(u *Unit, s *Spec, a *Attr) {
 	a.Spec, a.Start, a.Off = *s, r.At, r.At
 	if s.Form == FormIndirect {

@@ -85,7 +85,7 @@ func (r *Reader) leb() (n uint64, bits int) {
 	}
 }
 
-// CString passes the bytes up to a NUL, and that.
+// CString passes a string with its NUL.
 func (r *Reader) CString() {
 	n := bytes.IndexByte(r.Data[r.At:], 0)
 	if n < 0 {

@@ -80,7 +80,7 @@ func (u *Unit) RefAddrSize() int64 {
 // DIE is one debugging information entry. Its Abbrev is nil if it ends a list of children.
 type DIE struct {
 	Off    int64
-	Body   int64 // behind the code
+	Body   int64 // after the code
 	Abbrev *Abbrev
 	Attrs  []Attr
 }
@@ -97,7 +97,7 @@ func (u *Unit) Entries() Entries {
 	return Entries{Reader: Reader{Section: u.Section, Data: u.Data, At: u.Off + u.Header}, unit: u}
 }
 
-// Next reads the next DIE. It returns false behind the last one and after an error.
+// Next reads the next DIE. It returns false after the last one and after an error.
 func (e *Entries) Next() bool {
 	if !e.code() {
 		return false
@@ -113,7 +113,6 @@ func (e *Entries) Next() bool {
 	return e.Err == nil
 }
 
-// code reads the code of the next DIE.
 func (e *Entries) code() bool {
 	if e.Err != nil || e.At >= e.unit.End {
 		return false
