@@ -9,8 +9,8 @@ import (
 	"ptxlink/internal/lazy"
 )
 
-// List holds names and patterns of path.Match, of which there may be many. The zero
-// List matches nothing.
+// List holds names and patterns of path.Match. It looks patterns up by the text that names start
+// with, because there may be many. The zero List matches nothing.
 type List struct {
 	names    map[string]bool
 	patterns map[string][]string // other than "*", by the text that names start with
@@ -41,7 +41,7 @@ func (l *List) Add(value string) {
 	}
 }
 
-// AddName adds a name, which is no pattern.
+// AddName adds a name, even if it looks like a pattern.
 func (l *List) AddName(name string) {
 	lazy.Put(&l.names, name, true)
 }
@@ -114,7 +114,6 @@ func (l *List) Has(value string) bool {
 	return l.names[value] || IsPattern(value) && slices.Contains(l.patterns[start(value)], value)
 }
 
-// matches reports whether a pattern other than "*" matches the name.
 func (l *List) matches(name string) bool {
 	if len(l.patterns) == 0 {
 		return false
