@@ -8,7 +8,7 @@ package graph
 //
 // finished holds the nodes in the order in which their visits end. component gives for
 // each node the one of its component that is visited first, and whose visit ends after
-// those of all nodes that the component leads to.
+// the visits of all nodes that the component leads to.
 func Components(n int, next func(v int32) []int32) (finished, component []int32) {
 	const none = -1
 	number := make([]int32, n) // in order of the first visit, from 1
