@@ -12,7 +12,7 @@ func Limit(name string) int {
 }
 
 // Nearest returns the name that was probably meant, or "" if none is similar. The limit
-// is that of the longer name, so that a letter may be missing.
+// is the Limit of the longer name, so that a letter may be missing.
 func Nearest(names []string, name string) string {
 	return nearest(names, name, func(n string) int { return max(Limit(n), Limit(name)) })
 }
@@ -56,8 +56,8 @@ func Distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit || limit < 0 {
 		return limit + 1
 	}
-	// Row i holds the distances of a[:i] from each b[:j]. Those farther than limit
-	// from the diagonal exceed limit and are not computed.
+	// Row i holds the distances of a[:i] from each b[:j]. Distances farther than limit from the
+	// diagonal are not computed, because they exceed limit.
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, last, row := rows[0], rows[1], rows[2]
 	for j := range row {
