@@ -1,6 +1,6 @@
-// Package room checks whether there is memory for an input. If Go runs out of
-// memory it ends the process, with a trace and the exit code of wrong usage, and
-// without cleanup. So large allocations are checked first.
+// Package room checks whether there is memory for an input. Large allocations must be checked
+// first, because Go ends the process if it runs out of memory, with a trace and the exit code of
+// wrong usage, and without cleanup.
 package room
 
 import (
@@ -21,7 +21,7 @@ const spare = 64 << 20
 const Few = 1 << 20
 
 // For returns an error if there is not enough memory for size more bytes, more than Few, and
-// for as much again, for what is built from them. It takes a few microseconds.
+// for as much again, for the data that is built from them. It takes a few microseconds.
 func For(size int64) error {
 	if size > Few && (size > 1<<46 || !free(2*size+spare)) {
 		return fmt.Errorf("%w for %d MB", ErrNone, size>>20)
