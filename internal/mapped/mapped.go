@@ -60,10 +60,10 @@ func (f *Files) Read(path string, limit int64, record *infile.Files) ([]byte, er
 	})
 }
 
-// Drop returns the memory of data, if it is part of a mapped file, to the system, which reads
-// it from the file again when it is next used.
+// Drop returns the memory of data to the system if it is part of a mapped file, because the system
+// can read it from the file again when it is next used.
 func (f *Files) Drop(data []byte) {
-	if f == nil || len(data) < Least/4 { // for less, the call takes longer than it is worth
+	if f == nil || len(data) < Least/4 { // because for less the call takes longer than it is worth
 		return
 	}
 	all.Lock()
@@ -97,7 +97,7 @@ func (f *Files) at(at uintptr) (m mapping, ok bool) {
 	return f.list[i], true
 }
 
-// find returns the index of the first mapping that does not start behind an address.
+// find returns the index of the first mapping that does not start after an address.
 func (f *Files) find(at uintptr) (i int, found bool) {
 	return slices.BinarySearchFunc(f.list, at, func(m mapping, at uintptr) int { return cmp.Compare(at, m.start()) })
 }
