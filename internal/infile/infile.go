@@ -56,8 +56,8 @@ func Of(ctx context.Context) *Files {
 	return f
 }
 
-// Add records a file that was opened. Only regular files have contents that stay, so it
-// ignores others.
+// Add records a file that was opened. It ignores other files, because only regular files have
+// contents that stay.
 func (f *Files) Add(name string, info fs.FileInfo) {
 	if !info.Mode().IsRegular() {
 		return
@@ -79,8 +79,8 @@ func (f *Files) failure(path string) (err error) {
 	return err
 }
 
-// fail keeps the error of a file that cannot be read, and returns it. A file that is not of the wanted kind
-// can be read in another way.
+// fail keeps the error of a file that cannot be read, and returns it. It does not keep the error of
+// a file of another kind, because that file can be read in another way.
 func (f *Files) fail(path string, err error) error {
 	if kind := errNotRegular(""); errors.As(err, &kind) || errors.Is(err, room.ErrTooLong) {
 		return err
@@ -171,7 +171,7 @@ func (f *Files) Names() []string {
 }
 
 // Regular returns the paths of regular files, without pipes. It does not look again at a file that
-// was read, which may be gone and was an input all the same.
+// was read, because such a file was an input even if it is gone.
 func (f *Files) Regular(paths []string) []string {
 	read := f.Names()
 	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
@@ -200,8 +200,8 @@ func (f *Files) first(wanted func(file) bool) string {
 	return least
 }
 
-// OpenRegular opens a regular file of at most limit bytes. It refuses other files: a
-// device may have no end, and a pipe no writer.
+// OpenRegular opens a regular file of at most limit bytes. It refuses other files, because a device
+// may have no end, and a pipe no writer.
 func OpenRegular(path string, limit int64) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -272,10 +272,11 @@ func (f *Files) Head(path string, n int64) []byte {
 	return head
 }
 
-// Head is Files.Head of a file that is no input.
+// Head is Files.Head of a file that is not an input.
 func Head(path string, n int64) []byte { return (*Files)(nil).Head(path, n) }
 
-// ReadFile reads a file of any kind to its end, which is an error behind limit bytes.
+// ReadFile reads a file of any kind to its end. It is an error if the file has more than limit
+// bytes.
 func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 	if err := f.failure(path); err != nil {
 		return nil, err
@@ -286,7 +287,7 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 	}
 	defer opened.Close()
 	if info, err := opened.Stat(); err == nil {
-		if info.IsDir() { // on Windows, reading it fails with "Incorrect function"
+		if info.IsDir() { // because on Windows reading it fails with "Incorrect function"
 			return nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
 		}
 		f.Add(path, info)
@@ -303,9 +304,9 @@ func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) {
 	return f.Read(path, limit, nil)
 }
 
-// Reason removes the operation and the path of an error of package os: messages have the name
-// already, and the path of a temporary file means nothing to the user. A file that does not
-// exist has the same text on all systems; that of Windows is a sentence.
+// Reason removes the operation and the path of an error of package os, because messages have the
+// name already, and the path of a temporary file means nothing to the user. A file that does not
+// exist has the same text on all systems; the text of Windows is a sentence.
 func Reason(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
@@ -330,8 +331,8 @@ func Absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || err != nil && runtime.GOOS == "windows"
 }
 
-// Fold returns a name in the form in which names of one file are equal: Windows does not tell
-// A.ptx from a.ptx.
+// Fold returns a name in the form in which names of one file are equal, because Windows does not
+// tell A.ptx from a.ptx.
 func Fold(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToLower(name)
