@@ -40,7 +40,7 @@ func Dependencies(w io.Writer, output string, inputs []string) error {
 // character there.
 func hasControls(name string) bool {
 	for at, r := range name {
-		if r == utf8.RuneError { // also for U+FFFD itself, whose first byte is no control
+		if r == utf8.RuneError { // also for U+FFFD itself, whose first byte is not a control
 			r = rune(name[at])
 		}
 		if r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
@@ -52,7 +52,7 @@ func hasControls(name string) bool {
 
 // makeName quotes a file name the way GCC and Clang do, which Make and Ninja read:
 // "\ " for a space, with the backslashes before it doubled, "\#" and "$$". A colon
-// is kept: Make recognises C:\x.
+// is kept, because Make recognises C:\x.
 func makeName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -24,14 +24,14 @@ const lockPatience = time.Minute
 func Lock(ctx context.Context, path string, slow func()) (unlock func(), err error) {
 	final, err := followLinks(path)
 	if err != nil {
-		return func() {}, nil // the write reports the error
+		return func() {}, nil // because the write reports the error
 	}
 	return lock(ctx, path, lockOf(filepath.Dir(final), runtime.GOOS), slow)
 }
 
-// lockOf returns the lock of a directory: the directory itself, so that no file is left
-// behind. Windows locks no directories; there it is a file in the temporary directory, named
-// after a digest of the directory.
+// lockOf returns the lock of a directory: the directory itself, so that no file remains. Windows
+// locks no directories; there it is a file in the temporary directory, named after a digest of the
+// directory.
 func lockOf(dir, system string) *flock.Flock {
 	if system != "windows" {
 		return flock.New(dir, flock.SetFlag(os.O_RDONLY))

@@ -27,8 +27,8 @@ type File struct {
 	Data []byte
 	From io.WriterTo // writes the data in place of Data, if it is not nil
 	Mode fs.FileMode // permissions; 0 leaves them to the umask
-	// NoFollow is set if an input gave the name: a symbolic link of that name is replaced, wherever it
-	// leads.
+	// NoFollow is set if an input gave the name, so that a symbolic link of that name is replaced,
+	// wherever it leads.
 	NoFollow bool
 	// To receives the data in place of a file, such as standard output. Path is
 	// then the name in messages.
@@ -40,7 +40,7 @@ type File struct {
 //  1. The bytes go to a temporary file in the same directory, which then replaces the
 //     file: a reader sees the old file or the new one, and a failure leaves the old
 //     one. No file is renamed before all have been written. They are renamed in the
-//     order given, so the file that other tools wait for (Make, Ninja) comes last.
+//     order given: the file that other tools wait for (Make, Ninja) must come last.
 //  2. A symbolic link is kept, and its target is replaced, except with NoFollow.
 //  3. A device or a pipe (/dev/null, /dev/stdout) is written directly, before files
 //     are renamed.
@@ -62,7 +62,7 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 	for _, f := range files {
 		if f.To != nil {
 			if to, ok := f.To.(*os.File); ok {
-				if info, err := to.Stat(); err == nil { // if it is closed, the write reports it
+				if info, err := to.Stat(); err == nil { // because the write reports the error if it is closed
 					if err := checkInputs(f.Path, info, inputs, read); err != nil {
 						return err
 					}
@@ -99,12 +99,12 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 			return CannotWrite(f.Path, err)
 		}
 	}
-	if len(direct) > 0 { // the reader of a pipe may have taken its time
+	if len(direct) > 0 { // because the reader of a pipe may have taken its time
 		if err := read.Changed(); err != nil {
 			return err
 		}
 	}
-	return unlessAbandoned(func() error { // Abandon waits until all of them are renamed
+	return unlessAbandoned(func() error { // so that Abandon waits until all of them are renamed
 		for _, s := range staged {
 			if err := rename(s.temp, s.final); err != nil {
 				return CannotWrite(s.final, err)
@@ -126,7 +126,8 @@ func Keep(path string, data []byte) error {
 	return unlessAbandoned(func() error { return rename(s.temp, s.final) })
 }
 
-// rename is os.Rename. On Windows no file is replaced while another program, such as a virus scanner, reads it.
+// rename is os.Rename. It tries again on Windows, because no file can be replaced there while
+// another program, such as a virus scanner, reads it.
 func rename(from, to string) (err error) {
 	for range 100 {
 		if err = os.Rename(from, to); err == nil || runtime.GOOS != "windows" {
@@ -225,8 +226,8 @@ func canonical(path string) string {
 // stagedFile is a written file that has not been renamed yet.
 type stagedFile struct{ temp, final string }
 
-// stage writes a file beside its final place. There is no temporary file after an error
-// or a panic (a mapped input that becomes shorter causes one, see package mapped).
+// stage writes a file beside its final place. No temporary file remains after an error or a panic
+// (a mapped input that becomes shorter causes one, see package mapped).
 func stage(f File) (s stagedFile, err error) {
 	final := f.Path
 	if !f.NoFollow {
@@ -237,7 +238,7 @@ func stage(f File) (s stagedFile, err error) {
 	return stageAt(final, f)
 }
 
-// IsLink reports whether a path is that of a symbolic link.
+// IsLink reports whether a path names a symbolic link.
 func IsLink(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
@@ -290,9 +291,9 @@ func IsTemporary(name string) bool {
 	return len(name) == len(temporaryStart)+8+len(temporaryEnd) && strings.HasPrefix(name, temporaryStart) && strings.HasSuffix(name, temporaryEnd)
 }
 
-// createBeside creates a file in the directory of path: a rename is atomic only within
-// one file system. os.CreateTemp would give it mode 0600; a compiler's output has
-// the mode that the umask gives.
+// createBeside creates a file in the directory of path, because a rename is atomic only within one
+// file system. os.CreateTemp would give it mode 0600; a compiler's output has the mode that the
+// umask gives.
 func createBeside(path string) (*os.File, error) {
 	for try := 0; ; try++ {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(temporaryStart+"%08x"+temporaryEnd, rand.Uint32()))
@@ -305,7 +306,7 @@ func createBeside(path string) (*os.File, error) {
 }
 
 // followLinks returns the end of the symbolic links of path, even if that file does
-// not exist yet; filepath.EvalSymlinks fails there.
+// not exist yet. filepath.EvalSymlinks cannot be used, because it fails there.
 func followLinks(path string) (string, error) {
 	for range 40 {
 		info, err := os.Lstat(path)
@@ -353,7 +354,7 @@ func writeSpecial(f File) error {
 		defer w.Close() // data written to a device or a pipe cannot be taken back
 		to = w
 	}
-	// Before the first byte of an output that is not a file of its own.
+	// This must be before the first byte of an output that is not a file of its own.
 	if err := unlessAbandoned(func() error { made.written = true; return nil }); err != nil {
 		return err
 	}
@@ -382,7 +383,7 @@ func CannotWrite(path string, err error) error {
 func Reason(err error) error {
 	if program, ok := errors.AsType[*exec.Error](err); ok {
 		if err = program.Err; filepath.Base(program.Name) != program.Name && errors.Is(err, exec.ErrNotFound) {
-			err = syscall.ENOENT // on Windows, the error is about %PATH% also if the name has a directory
+			err = syscall.ENOENT // because on Windows the error is about %PATH% even if the name has a directory
 		}
 	}
 	return infile.Reason(err)

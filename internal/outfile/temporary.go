@@ -84,8 +84,8 @@ func discard(path string) {
 	}
 }
 
-// removeDir removes a directory and its contents. A program that was run there may
-// still be exiting.
+// removeDir removes a directory and its contents. It tries several times, because a program that
+// was run there may still be exiting.
 func removeDir(path string) (err error) {
 	for range 20 {
 		if err = os.RemoveAll(path); err == nil {
@@ -102,7 +102,7 @@ func removeDir(path string) (err error) {
 // removeNames does what os.RemoveAll does with no more than one open file, where two are
 // too many.
 func removeNames(path string) error {
-	list, _ := os.ReadDir(path) // it fails where there is no descriptor, and then no file was made either
+	list, _ := os.ReadDir(path) // it fails if no descriptor is left, and then no file was made either
 	for _, e := range list {
 		name := filepath.Join(path, e.Name())
 		if err := os.Remove(name); err != nil && e.IsDir() {
