@@ -56,8 +56,9 @@ func open(where string, patience time.Duration) (*Store, error) {
 	return &Store{words: words, patience: patience}, nil
 }
 
-// ServerVariable is the environment variable that names the server for ptxlink-cache: others see the
-// arguments of a program, and the address may have a password.
+// ServerVariable is the environment variable that names the server for ptxlink-cache. An argument
+// cannot be used, because others see the arguments of a program, and an address may have a
+// password.
 const ServerVariable = "PTXLINK_CACHE_SERVER"
 
 // serverProgram returns the path of ptxlink-cache, which connects to servers: beside this program, or
@@ -97,7 +98,7 @@ func CheckKey(key string) error {
 // ErrDamaged is returned by Get if the store has something else than what was kept.
 var ErrDamaged = errors.New("it has something else than what was kept")
 
-// maxAnswer is the size of an answer of a program, in bytes.
+// maxAnswer is the largest size of an answer of a program, in bytes.
 const maxAnswer = 1 << 20
 
 // Store keeps data by key, 64 hexadecimal digits. Several goroutines may use it. It is a program
@@ -111,7 +112,7 @@ type Store struct {
 	in       io.WriteCloser
 	command  *exec.Cmd
 	ready    chan struct{} // closed when err and known are set
-	err      error         // why there is no program
+	err      error         // why the program could not be started
 	known    []string      // the commands that it has
 
 	mu      sync.Mutex
@@ -203,7 +204,7 @@ func (p *Store) greet(hello chan Answer) {
 
 var errEnded, errFlooded = errors.New("it has ended"), errors.New("it answers more than it was asked for")
 
-// ended returns why there are no answers.
+// ended returns why the store gives no answers.
 func (p *Store) ended() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -244,7 +245,6 @@ func (p *Store) receive(out io.Reader) {
 	p.waiting = nil
 }
 
-// ask sends a request and waits for the answer.
 func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer, err error) {
 	if err := p.run(ctx); err != nil {
 		return answer, err
@@ -273,7 +273,7 @@ func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer,
 			pipe.SetWriteDeadline(time.Now().Add(10 * p.patience))
 		}
 		if _, err = p.in.Write(text); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			err = errEnded // the pipe is closed
+			err = errEnded // because the pipe is closed
 		}
 	}
 	p.mu.Unlock()
@@ -292,7 +292,7 @@ func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer,
 		}
 		return answer, nil
 	case <-timeout.C:
-		tool.Kill(p.command) // the others need not wait as long
+		tool.Kill(p.command) // so that the others need not wait as long
 		return answer, fmt.Errorf("it gives no answer for %v", 10*p.patience)
 	case <-ctx.Done():
 		return answer, ctx.Err()
