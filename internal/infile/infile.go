@@ -80,7 +80,7 @@ func (f *Files) failure(path string) (err error) {
 }
 
 // fail keeps the error of a file that cannot be read, and returns it. It does not keep the error of
-// a file of another kind, because that file can be read in another way.
+// a file of another kind or above the limit, because that file can be read in another way.
 func (f *Files) fail(path string, err error) error {
 	if kind := errNotRegular(""); errors.As(err, &kind) || errors.Is(err, room.ErrTooLong) {
 		return err
