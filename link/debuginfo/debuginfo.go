@@ -20,16 +20,15 @@ import (
 // Module is an input with DWARF.
 type Module struct {
 	File *object.File
-	// Files maps the .file indexes of the input to those of the output.
+	// Files maps the .file indexes of the input to the indexes in the output.
 	Files map[int64]int64
 	// Name returns the output name of a name outside the sections, by its number in
-	// File.SectionNames. If its body was
-	// dropped and differs from the body that was kept, the fate is Gone, and the name
-	// is that of the function that was kept, if there is one. A name that the module
-	// does not declare is Unknown.
+	// File.SectionNames. The fate is Gone if the body was dropped and differs from the kept one;
+	// the name is then the function that was kept, if there is one. A name that the module does not
+	// declare is Unknown.
 	Name func(number int32) (string, Fate)
-	// Lines keeps only .debug_str, which has the names of inlined functions for the
-	// .loc lines.
+	// Lines keeps only .debug_str, because the .loc lines refer to the names of inlined functions
+	// there.
 	Lines bool
 
 	sections map[string]*ptx.Data
@@ -99,7 +98,6 @@ func Merge(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (sec
 	return sections, kept, err
 }
 
-// prepare reads the modules that are merged.
 func prepare(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (w *merger, kept []*Module, err error) {
 	w = &merger{table: abbrevTable{codes: map[string]uint64{}}}
 	logs, usable := log.Split(len(modules)), make([]bool, len(modules))
@@ -175,7 +173,7 @@ func (m *Module) warn(log *diag.Log, err *ptx.Error) {
 	log.Warn(diag.DebugDropped, m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
 }
 
-// located returns an error with the span of the item that it is in.
+// located adds to an error the span of the item that it is about.
 func (m *Module) located(err *dies.Error) *ptx.Error {
 	span := m.File.SectionSpan(err.Section, err.Offset)
 	if span.Len == 0 {
@@ -216,9 +214,9 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 		if data == nil {
 			continue
 		}
-		// clang calls a private string .str here and _$_str in the code, and rustc's
-		// tables of methods have another number here, or are not in the code. ptxas
-		// writes address 0 for them.
+		// clang calls a private string .str here and _$_str in the code, and rustc's tables of
+		// methods have another number here, or are not in the code. Such fixups must be dropped,
+		// since nothing has their names; ptxas writes address 0 for them.
 		data.Fixups = slices.DeleteFunc(data.Fixups, func(f ptx.Fixup) bool {
 			if f.Name >= 0 {
 				_, fate := m.Name(f.Name)

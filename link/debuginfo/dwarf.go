@@ -8,14 +8,13 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// unit is one unit of .debug_info or .debug_types.
 type unit struct {
 	*dies.Unit
 	starts   []uint64 // a bit for each byte of the unit: a DIE starts there
 	changing int      // codes and references
 }
 
-// Attributes that debug/dwarf does not name.
+// debug/dwarf does not name these attributes.
 const (
 	attrGNUCallValue dwarf.Attr = 0x2111
 	attrGNUCallClob  dwarf.Attr = 0x2114
@@ -78,13 +77,12 @@ func isExpression(a *dies.Attr) bool {
 	return a.At >= dwarf.AttrCallValue && a.At <= dwarf.AttrCallDataValue || a.At >= attrGNUCallValue && a.At <= attrGNUCallClob
 }
 
-// unitReader reads the units of one section.
 type unitReader struct {
 	ctx        context.Context
 	info       *ptx.Data
 	tables     *dies.Tables
 	fixups     fixups
-	references []unitReference // memory for those of a unit to later entries
+	references []unitReference // to later entries; units share the memory
 }
 
 // readUnits reads all units of .debug_info or .debug_types.
@@ -143,7 +141,7 @@ func (r *unitReader) unit(off int64) (*unit, *dies.Error) {
 		for i := range d.Attrs {
 			if a := &d.Attrs[i]; a.IsUnitRef() {
 				u.changing++
-				if r.fixups.fixupAt(a.Off) == nil && !u.hasDIE(a.Value) { // it may come later
+				if r.fixups.fixupAt(a.Off) == nil && !u.hasDIE(a.Value) { // the DIE may come later
 					r.references = append(r.references, unitReference{a.Off, a.Value})
 				}
 			}
@@ -166,10 +164,12 @@ type unitReference struct {
 	value uint64
 }
 
-// isCancelled reports whether the context has ended. It asks only for some n.
+// isCancelled reports whether the context has ended. It asks the context only for every 4096th n,
+// so that loops can call it for each entry.
 func isCancelled(ctx context.Context, n int) bool { return n%4096 == 0 && ctx.Err() != nil }
 
-// hasDIE reports whether a DIE that was read starts at an offset from the start of the unit.
+// hasDIE reports whether one of the DIEs read so far starts at an offset from the start of the
+// unit.
 func (u *unit) hasDIE(off uint64) bool {
 	return off < uint64(u.End-u.Off) && u.starts[off/64]&(1<<(off%64)) != 0
 }

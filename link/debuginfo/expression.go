@@ -9,8 +9,8 @@ import (
 	"ptxlink/internal/dies"
 )
 
-// referenceSize is the size of a reference to a DIE, a padded LEB128, in a rewritten
-// expression. It is enough for any distance in 32-bit DWARF.
+// referenceSize is the size of a reference to a DIE in a rewritten expression, a padded LEB128. It
+// must hold any distance in 32-bit DWARF.
 const referenceSize = 5
 
 // operands holds the operands of each operation of an expression, a letter for each. An
@@ -67,8 +67,8 @@ var operands = func() (t [256]string) {
 	return t
 }()
 
-// expression adds the patches for an expression of a unit to a section: references
-// to DIEs move with the DIEs. It returns the size of the expression in the output.
+// expression adds to a section the patches for an expression of a unit, because references to DIEs
+// must move with the DIEs. It returns the size of the expression in the output.
 func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int64, *dies.Error) {
 	x := expression{
 		Reader: dies.Reader{Section: l.data.Name, Data: l.data.Bytes[:end], At: from},
@@ -97,7 +97,6 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	return end - from + grown, x.Err
 }
 
-// expression is one whose operations are read.
 type expression struct {
 	dies.Reader
 	module   *Module
@@ -108,7 +107,6 @@ type expression struct {
 	branches []branch
 }
 
-// branch is the operand of DW_OP_skip or DW_OP_bra.
 type branch struct{ at, target int64 }
 
 // operand reads an operand and adds the patch that it needs.
@@ -120,7 +118,7 @@ func (x *expression) operand(letter rune) {
 		x.Skip(uint64(letter - '0'))
 	case 'a':
 		if x.Skip(uint64(u.AddrSize)); l.pairs && x.Err == nil && x.module.isGone(l.fixupAt(at)) {
-			l.put(at, x.At, make([]byte, u.AddrSize)) // 1 is for pairs
+			l.put(at, x.At, make([]byte, u.AddrSize)) // 1 is for pairs only
 		}
 	case 'u':
 		x.Uleb()
@@ -135,7 +133,7 @@ func (x *expression) operand(letter rune) {
 		x.Skip(x.Uint(1))
 	case 'e':
 		x.nested()
-	case 'h': // the distance may outgrow it
+	case 'h': // the distance may outgrow 2 bytes
 		if n := x.Uint(2); x.Err == nil {
 			l.put(at-1, at, []byte{call4})
 			x.reference(at, 4, reference, n)
@@ -160,8 +158,8 @@ func (x *expression) operand(letter rune) {
 	}
 }
 
-// reference adds the patch for a reference to a DIE of the unit, which starts at a place
-// and has been read.
+// reference adds the patch for a reference that has just been read: it starts at a place and refers
+// to a DIE of the unit.
 func (x *expression) reference(at int64, size int32, kind patchKind, to uint64) {
 	u := x.unit
 	if !u.hasDIE(to) {
@@ -171,7 +169,7 @@ func (x *expression) reference(at int64, size int32, kind patchKind, to uint64) 
 	x.layout.patches = append(x.layout.patches, patch{off: at, end: x.At, size: size, kind: kind, in: x.module.layouts[u.Section], value: u.Off + int64(to), from: u.Off})
 }
 
-// nested reads an expression in an operand, behind its length.
+// nested reads an operand that is an expression after its length.
 func (x *expression) nested() {
 	l, at := x.layout, x.At
 	length := x.Uleb()
@@ -180,7 +178,7 @@ func (x *expression) nested() {
 		return
 	}
 	i := len(l.patches)
-	l.patches = append(l.patches, patch{}) // the length comes first
+	l.patches = append(l.patches, patch{}) // for the length, whose patch must come first
 	size, err := x.module.expression(l, x.unit, inner, x.At, x.depth+1)
 	if err != nil {
 		x.Err = err
@@ -189,8 +187,9 @@ func (x *expression) nested() {
 	l.patches[i] = l.literal(at, inner, binary.AppendUvarint(nil, uint64(size)))
 }
 
-// moveBranches adds the patches for branches over what changes its size. starts are the places of
-// the operations. It returns the bytes by which the expression grows.
+// moveBranches adds the patches for branches, which must change if they cross bytes that change
+// their size. starts are the places of the operations. It returns the number of bytes by which the
+// expression grows.
 func (x *expression) moveBranches(starts []int64) (grown int64) {
 	l := x.layout
 	added := l.patches[x.first:]
@@ -200,7 +199,7 @@ func (x *expression) moveBranches(starts []int64) (grown int64) {
 	if grown == 0 || len(x.branches) == 0 {
 		return grown
 	}
-	moved := make([]int64, len(added)+1) // by the patches before
+	moved := make([]int64, len(added)+1) // the distance that the patches before each one move it by
 	for i := range added {
 		moved[i+1] = moved[i] + added[i].growth()
 	}
@@ -208,7 +207,7 @@ func (x *expression) moveBranches(starts []int64) (grown int64) {
 		return off + moved[sort.Search(len(added), func(i int) bool { return added[i].end > off })]
 	}
 	for _, b := range x.branches {
-		x.At = b.at // of an error
+		x.At = b.at // the place of an error
 		if _, ok := slices.BinarySearch(starts, b.target); !ok && b.target != int64(len(x.Data)) {
 			x.Fail("a branch of an expression leads to no operation")
 			return grown

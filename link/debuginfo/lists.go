@@ -11,7 +11,7 @@ import (
 // entry is a pair of addresses in .debug_loc or .debug_ranges.
 type entry struct {
 	end  bool // of the list
-	base bool // the second address is what the following ones are relative to
+	base bool // the second address is a base, which the following entries are relative to
 	gone bool // an address lies in a body that was dropped
 	next int64
 	fits bool
@@ -40,17 +40,17 @@ func (m *Module) entry(l *layout, u *unit, at int64) (e entry) {
 	return e
 }
 
-// tombstone sets both addresses of an entry to 1, an empty range. Two zeros would
-// end the list.
+// tombstone sets both addresses of an entry to 1, which makes an empty range, because two zeros
+// would end the list.
 func (l *layout) tombstone(u *unit, at int64) {
 	b := make([]byte, 2*u.AddrSize)
 	b[0], b[u.AddrSize] = 1, 1
 	l.put(at, at+int64(len(b)), b)
 }
 
-// list walks the list of a unit at an offset of .debug_loc or .debug_ranges, which lies
-// in the section or at its end. It empties entries with an address that is gone. It does
-// not walk entries again that it has seen before.
+// list walks the list of a unit at an offset of .debug_loc or .debug_ranges, which lies in the
+// section or at its end. It empties entries with an address that is gone, and stops at an entry
+// that it has walked before.
 func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dies.Error)) *dies.Error {
 	l := m.layouts[name]
 	gone := false // the base is
@@ -83,13 +83,13 @@ func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at i
 // seenEntries holds the entries of lists that were walked: a bit for each byte of the
 // section.
 type seenEntries struct {
-	all, own []uint64 // of all units, and of one
+	all, own []uint64 // bits for the entries of all units, and of the current unit
 	unit     *unit
 	places   []int64 // in own
 }
 
-// seen reports whether the entry at a place was walked before and, if so, whether another
-// unit refers to it too.
+// seen reports whether the entry at a place was walked before and, if so, whether another unit
+// refers to it too.
 func (l *layout) seen(u *unit, at int64) (again, shared bool) {
 	s := &l.walked
 	if s.all == nil {
@@ -140,11 +140,11 @@ func (m *Module) locations(u *unit, at int64) *dies.Error {
 	})
 }
 
-// index moves the offsets in .debug_pubnames, .debug_pubtypes or .debug_aranges:
-// those of the units, and, relative to them, those of the names. It reports
+// index moves the offsets in .debug_pubnames, .debug_pubtypes or .debug_aranges: the
+// offsets of units, and the offsets of names, which are relative to their unit. It reports
 // whether the section is valid.
 //
-// The offset of a unit other than the first is a plain number. ptxas would turn
+// The offset of a unit other than the first must be a plain number, because ptxas would turn
 // .debug_info+N, or a label, into the name of an undefined symbol here. The number is
 // correct in the cubin of a whole program (TestDebugPubnames in package link).
 func (m *Module) index(l *layout) bool {
@@ -201,22 +201,21 @@ func (m *Module) index(l *layout) bool {
 	return true
 }
 
-// aranges empties the ranges of a set whose addresses are gone.
+// aranges empties the ranges whose addresses are gone.
 func (m *Module) aranges(l *layout, at, end int64) {
 	size := int64(l.data.Bytes[at+10])
-	if size != 4 && size != 8 || l.data.Bytes[at+11] != 0 { // there are no segments
+	if size != 4 && size != 8 || l.data.Bytes[at+11] != 0 { // sets with segments are not read
 		return
 	}
 	for p := at + (12+2*size-1)/(2*size)*(2*size); p+2*size <= end; p += 2 * size {
 		if m.isGone(l.fixupAt(p)) {
 			b := make([]byte, 2*size)
-			b[0] = 1 // two zeros would end the set
+			b[0] = 1 // otherwise two zeros would end the set
 			l.put(p, p+2*size, b)
 		}
 	}
 }
 
-// unitAt returns the unit that starts at an offset of .debug_info.
 func (m *Module) unitAt(off int64) *unit {
 	i, ok := slices.BinarySearchFunc(m.units, off, func(u *unit, off int64) int { return cmp.Compare(u.Off, off) })
 	if !ok {

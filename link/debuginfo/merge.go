@@ -10,7 +10,6 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// merger writes the merged sections.
 type merger struct {
 	modules []*Module
 	table   abbrevTable
@@ -42,7 +41,7 @@ func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
 	}
 	for _, m := range w.modules {
 		for name, l := range m.layouts {
-			if name != ".debug_str" { // String asks for it
+			if name != ".debug_str" { // Module.String still needs it
 				l.patches, l.blocks, l.fixups, l.data.Fixups = nil, nil, fixups{}, nil
 			}
 		}
@@ -50,7 +49,6 @@ func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
 	return sections, nil
 }
 
-// write writes one of the merged sections.
 func (w *merger) write(ctx context.Context, name string, out sink) {
 	if name == ".debug_abbrev" {
 		out.bytes(append(w.table.text, 0))
@@ -72,7 +70,7 @@ func (w *merger) place() {
 			if l == nil {
 				continue
 			}
-			codes := make([]uint64, len(m.shapeList)) // 0 is not known yet
+			codes := make([]uint64, len(m.shapeList)) // code 0: not assigned yet
 			for i := range l.patches {
 				if p := &l.patches[i]; p.kind == code {
 					n := &codes[p.value]
@@ -90,8 +88,8 @@ func (w *merger) place() {
 	}
 }
 
-// translate turns a fixup of the module into an address in the output. ok is false if its
-// target is gone.
+// translate turns a fixup of the module into an address in the output. ok is false if the target of
+// the fixup is gone.
 func (m *Module) translate(f *ptx.Fixup) (to target, ok bool) {
 	to = target{name: f.Target, addend: f.Addend, width: int(f.Width)}
 	switch section := f.Section(); section {
@@ -115,7 +113,7 @@ func (m *Module) translate(f *ptx.Fixup) (to target, ok bool) {
 
 // abbrevTable is the abbreviation table of all units, in order of first use.
 type abbrevTable struct {
-	text  []byte            // of .debug_abbrev, without the end
+	text  []byte            // the contents of .debug_abbrev, without the final 0
 	codes map[string]uint64 // by the text of an abbreviation
 }
 

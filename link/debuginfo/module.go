@@ -12,9 +12,9 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// prepare finds the patches to the sections of the module, except for the codes of
-// abbreviations, which the merger assigns. It returns an error for data it cannot
-// move.
+// prepare finds the patches to the sections of the module. Only the merger can assign the codes of
+// abbreviations, because all modules share one table. prepare returns an error for data that it
+// cannot move.
 func (m *Module) prepare(ctx context.Context) *dies.Error {
 	m.layouts = map[string]*layout{}
 	m.shapes, m.shapeList = map[*dies.Abbrev]int64{}, nil
@@ -55,8 +55,8 @@ func (m *Module) prepare(ctx context.Context) *dies.Error {
 	return nil
 }
 
-// mergeable reports whether a section can be merged, that is, whether all offsets in
-// it are known. ptxas omits sections whose name does not start with .debug_.
+// mergeable reports whether a section can be merged: all offsets in it must be known. ptxas omits
+// sections whose name does not start with .debug_, so these may hold anything.
 func (m *Module) mergeable(name string) bool {
 	switch name {
 	case ".debug_info", ".debug_types", ".debug_abbrev", ".debug_loc", ".debug_ranges", ".debug_str", ".debug_line_str",
@@ -66,7 +66,6 @@ func (m *Module) mergeable(name string) bool {
 	return !strings.HasPrefix(name, ".debug_")
 }
 
-// unit adds the patches for one unit.
 func (m *Module) unit(ctx context.Context, u *unit) *dies.Error {
 	l := m.layouts[u.Section]
 	l.patches = append(l.patches,
@@ -84,7 +83,7 @@ func (m *Module) unit(ctx context.Context, u *unit) *dies.Error {
 	entries := u.Entries()
 	for n := 0; entries.Next(); n++ {
 		if isCancelled(ctx, n) {
-			return nil // Merge gives up
+			return nil // Merge checks the context itself
 		}
 		d := &entries.DIE
 		if d.Abbrev == nil {
@@ -118,9 +117,9 @@ func (m *Module) unit(ctx context.Context, u *unit) *dies.Error {
 	return nil
 }
 
-// shape returns the number of the abbreviation a with other attributes.
+// shape returns the number of the abbreviation a, with its attributes replaced by specs.
 func (m *Module) shape(a *dies.Abbrev, specs []dies.Spec) int64 {
-	last, known := m.shapes[a] // nearly always the same
+	last, known := m.shapes[a] // the same abbreviation nearly always gets the same specs
 	if !known || !slices.Equal(specs, m.shapeList[last].Specs) {
 		shape := a
 		if !slices.Equal(specs, a.Specs) {
@@ -150,7 +149,7 @@ func (m *Module) attribute(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.E
 		}
 		return fail("an attribute needs a section that cannot be merged")
 	case (a.At == dwarf.AttrDeclFile || a.At == dwarf.AttrCallFile) && a.IsConstant() && fixup == nil:
-		return l.file(a, uint64(m.Files[int64(a.Value)])), nil // 0, no file, stays 0
+		return l.file(a, uint64(m.Files[int64(a.Value)])), nil // 0, which means no file, stays 0
 	case a.IsUnitRef() && fixup == nil:
 		form, size := uint64(dies.FormRef4), int32(4) // the distance may outgrow a smaller one
 		if a.Form == dies.FormRef8 {
@@ -207,8 +206,8 @@ func (m *Module) attribute(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.E
 	return dies.Spec{At: a.At, Form: a.Form}, nil
 }
 
-// All units share the .debug_line that ptxas makes and one table of
-// abbreviations, each at offset 0.
+// All units share the .debug_line that ptxas makes and one table of abbreviations, so both start at
+// offset 0.
 var (
 	lineTable    = &layout{data: &ptx.Data{Name: ".debug_line"}}
 	abbrevTables = &layout{data: &ptx.Data{Name: ".debug_abbrev"}}
@@ -250,10 +249,9 @@ func (l *layout) file(a *dies.Attr, n uint64) dies.Spec {
 	return dies.Spec{At: a.At, Form: form}
 }
 
-// block adds the patches for a block that holds an expression.
 func (m *Module) block(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.Error) {
 	at := len(l.patches)
-	l.patches = append(l.patches, patch{}) // the length comes first
+	l.patches = append(l.patches, patch{}) // for the length, whose patch must come first
 	size, err := m.expression(l, u, a.End-int64(a.Value), a.End, 0)
 	if err != nil {
 		return dies.Spec{}, err
@@ -284,7 +282,7 @@ func (m *Module) block(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.Error
 //
 //  1. The DIE of a function or a scope loses both ends.
 //  2. A unit starts at the function that was kept instead, as with nvlink, and ends
-//     with the last of its functions that was kept. If there is none, the unit
+//     with the last of its functions that was kept. Otherwise, if none was kept, the unit
 //     loses both ends.
 func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *string) {
 	var lowFate, highFate = Kept, Kept
@@ -328,8 +326,8 @@ func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *string) {
 	return low, high
 }
 
-// fixupOf returns the fixup that is the value of an attribute; nil if the value has
-// no bytes.
+// fixupOf returns the fixup that is the value of an attribute; nil if the value has no bytes, since
+// it is then in the abbreviation.
 func (l *layout) fixupOf(a *dies.Attr) *ptx.Fixup {
 	if a.Off == a.End {
 		return nil
@@ -357,13 +355,13 @@ func (m *Module) lastEnd(l *layout, u *unit) (last string) {
 	return last
 }
 
-// replace writes an end of the code: a symbol, or 0. It omits the attribute if its
-// form can hold neither.
+// replace writes an end of the code: a symbol, or 0. It must omit the attribute if its form can
+// hold neither.
 func (m *Module) replace(l *layout, a *dies.Attr, to *string) dies.Spec {
 	s := dies.Spec{At: a.At, Form: a.Form}
 	size := int32(a.End - a.Off)
 	switch {
-	case a.Form == dies.FormImplicit: // and its value, 0, in the abbreviation
+	case a.Form == dies.FormImplicit: // the abbreviation has the value, 0
 	case a.Form != dies.FormAddr && !a.IsConstant():
 		l.put(a.Start, a.End, nil)
 		return dies.Spec{}
@@ -378,7 +376,7 @@ func (m *Module) replace(l *layout, a *dies.Attr, to *string) dies.Spec {
 	return s
 }
 
-// macinfo renumbers the files of .debug_macinfo.
+// macinfo renumbers the files of .debug_macinfo, since all modules share one table of files.
 func (m *Module) macinfo() {
 	const define, undef, startFile, endFile, vendor = 1, 2, 3, 4, 0xff
 	l := m.layouts[".debug_macinfo"]
@@ -402,7 +400,7 @@ func (m *Module) macinfo() {
 			r.Fail("macro entry %d", kind)
 		}
 	}
-	if r.Err != nil || l.cutFixup() != nil { // the contents are invalid: leave them unchanged
+	if r.Err != nil || l.cutFixup() != nil { // invalid contents stay unchanged
 		l.patches = nil
 	}
 }

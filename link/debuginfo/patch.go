@@ -14,9 +14,9 @@ type layout struct {
 	data    *ptx.Data
 	base    int64    // where it starts in the merged section
 	patches []patch  // by offset, without overlap
-	texts   []string // of patches: more than 8 bytes, or the symbol of an address
-	// blocks holds, for each block of the section, the first patch that ends behind its
-	// start.
+	texts   []string // texts of patches: literals of more than 8 bytes, or the symbol of an address
+	// blocks holds, for each block of the section, the first patch that ends after the start of the
+	// block.
 	blocks []int32
 	fixups
 	// pairs is set for lists of address pairs. A fixup without a target becomes 1
@@ -25,38 +25,37 @@ type layout struct {
 	walked seenEntries
 }
 
-// patch replaces the bytes off to end.
 type patch struct {
 	off, end int64
 	moved    int64   // distance by which the following bytes move
 	in       *layout // reference, offset: the section that value is in
 	value    int64   // reference, offset: an offset there; code: the shape; literal: up to 8 bytes
 	from     int64   // reference: the offset it is relative to; literal, address: a number in texts, from 1
-	size     int32   // in the output
+	size     int32   // number of bytes in the output
 	kind     patchKind
 }
 
-// growth returns the bytes that the output has more.
+// growth returns by how many bytes the patch makes the output longer.
 func (p *patch) growth() int64 { return int64(p.size) - (p.end - p.off) }
 
 type patchKind uint8
 
 const (
 	literal    patchKind = iota
-	code                 // of an abbreviation in the merged table
+	code                 // code of an abbreviation in the merged table
 	reference            // the distance between two places of one section
-	uleb                 // the same as a padded LEB128
+	uleb                 // a reference as a padded LEB128
 	number               // a place in a section, as a plain number
-	offset               // the same as a fixup
-	unitOffset           // the same as a fixup if it is 0, which ptxas accepts
+	offset               // a place in a section, as a fixup
+	unitOffset           // an offset, but a plain 0 if it is 0, which ptxas accepts
 	address              // of an output symbol, as a fixup
 )
 
-// A block is small, so that at looks at few patches.
+// A block must be small, so that layout.at looks at few patches.
 const blockSize = 64
 
-// settle computes the distance by which each patch moves the bytes after it, once all
-// sizes are known. It returns the size of the section in the output.
+// settle computes the distance by which each patch moves the bytes after it. It must be called once
+// all sizes are known. It returns the size of the section in the output.
 func (l *layout) settle() int64 {
 	moved := int64(0)
 	l.blocks = make([]int32, 0, len(l.data.Bytes)/blockSize+1)
@@ -89,13 +88,13 @@ func (l *layout) at(off int64) int64 {
 	return to
 }
 
-// fixups finds the fixups of a section, quickly if it is asked for them in order.
+// fixups finds the fixups of a section. Searches in ascending order are faster, because each starts
+// where the one before ended.
 type fixups struct {
 	list []ptx.Fixup
-	near int // the first one at or behind the offset asked for last
+	near int // the first fixup at or after the offset of the last search
 }
 
-// fixupAt returns the fixup at an offset, or nil.
 func (f *fixups) fixupAt(off int64) *ptx.Fixup {
 	if f.seek(off); f.near < len(f.list) && f.list[f.near].Offset == off {
 		return &f.list[f.near]
@@ -126,8 +125,8 @@ func (l *layout) hasFixup(off, end int64) bool {
 	return i < len(l.list) && l.list[i].Offset < end || i > 0 && l.list[i-1].Offset+int64(l.list[i-1].Width) > off
 }
 
-// cutFixup returns a fixup that a patch replaces only a part of; nil if there is
-// none.
+// cutFixup returns a fixup that a patch replaces only a part of, which means that the section is
+// invalid; nil if there is none.
 func (l *layout) cutFixup() *ptx.Fixup {
 	patches := l.patches
 	for i := range l.data.Fixups {
@@ -143,7 +142,6 @@ func (l *layout) cutFixup() *ptx.Fixup {
 	return nil
 }
 
-// write writes the section to out.
 func (l *layout) write(m *Module, out sink) {
 	at, next := int64(0), 0
 	memory := make([]byte, 16)
@@ -176,7 +174,7 @@ func (l *layout) write(m *Module, out sink) {
 	copyTo(int64(len(l.data.Bytes)))
 }
 
-// writePatch writes a patch. It may use the memory.
+// writePatch writes a patch. It may overwrite memory.
 func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 	n := p.value
 	if p.in != nil {
@@ -214,7 +212,6 @@ func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 	out.bytes(appendUint(b, uint64(n), int64(p.size)))
 }
 
-// put adds a patch with literal bytes.
 func (l *layout) put(off, end int64, bytes []byte) {
 	l.patches = append(l.patches, l.literal(off, end, bytes))
 }
@@ -225,7 +222,7 @@ func (l *layout) text(s string) int64 {
 	return int64(len(l.texts))
 }
 
-// literal returns a patch with bytes, in the place of others.
+// literal returns a patch that replaces the bytes from off to end by others.
 func (l *layout) literal(off, end int64, bytes []byte) patch {
 	p := patch{off: off, end: end, size: int32(len(bytes))}
 	if len(bytes) > 8 {
@@ -238,7 +235,7 @@ func (l *layout) literal(off, end int64, bytes []byte) patch {
 	return p
 }
 
-// putSection turns a plain number into an offset into a section.
+// putSection adds a patch that turns a plain number into an offset into a section.
 func (l *layout) putSection(off, end int64, in *layout, value uint64) {
 	l.patches = append(l.patches, patch{off: off, end: end, size: int32(end - off), kind: offset, in: in, value: int64(value)})
 }

@@ -12,28 +12,28 @@ type sink interface {
 	address(to target)
 }
 
-// target is an address in the output: that of a section or a symbol, and a number.
+// target is an address in the output: the address of a section or a symbol, plus a number.
 type target struct {
 	name   string
 	addend int64
 	width  int
 }
 
-// textSink writes a section as PTX: bytes in lists, and each address on its own line.
-// ptxas accepts no other form.
+// textSink writes a section as PTX. ptxas accepts no other form, so bytes must be in lists, and
+// each address on its own line.
 type textSink struct {
 	done []string
 	out  strings.Builder
 	size int64
 	line [inLine*5 + 8]byte
-	end  int // of what line holds
-	free int // bytes that it takes yet
+	end  int // length of what line holds
+	free int // number of bytes that line has room for
 }
 
 const (
 	inLine    = 16
 	listStart = "\t.b8 "
-	together  = 1 << 17 // bytes of a text
+	together  = 1 << 17 // bytes in one text
 )
 
 func newTextSink(name string) *textSink {
@@ -45,8 +45,8 @@ func newTextSink(name string) *textSink {
 	return t
 }
 
-// room starts a new text if the present one has no room for some more bytes. Nothing
-// needs all of a section at once.
+// room starts a new text if the current one has no room for size more bytes. The section is kept in
+// parts, because nothing needs all of it at once.
 func (t *textSink) room(size int) {
 	if t.out.Cap()-t.out.Len() < size {
 		if t.out.Len() > 0 {
@@ -77,7 +77,7 @@ func (t *textSink) bytes(b []byte) {
 // endLine writes the list so far, if it is not empty.
 func (t *textSink) endLine() {
 	if t.end > len(listStart) {
-		t.line[t.end-2] = '\n' // instead of a comma and a space
+		t.line[t.end-2] = '\n' // replaces the comma and the space
 		t.room(t.end)
 		t.out.Write(t.line[:t.end-1])
 	}
@@ -101,7 +101,6 @@ func (t *textSink) address(to target) {
 	t.out.WriteByte('\n')
 }
 
-// texts returns the section, in parts.
 func (t *textSink) texts() []string {
 	t.endLine()
 	t.room(2)
@@ -109,7 +108,7 @@ func (t *textSink) texts() []string {
 	return append(t.done, t.out.String())
 }
 
-// decimals holds each byte as a list has it: "7, ".
+// decimals holds each byte as it is written in a list: "7, ".
 var decimals = func() (t [256]struct {
 	text uint64
 	size int

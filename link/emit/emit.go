@@ -24,7 +24,7 @@ type Piece struct {
 	Before, After bool
 }
 
-// Size returns the bytes of a piece.
+// Size returns the number of bytes that the piece has in the output.
 func (p *Piece) Size() int {
 	n := len(p.Text) + int(p.Span.Len)
 	for _, e := range p.Edits {
@@ -39,8 +39,8 @@ func (p *Piece) Size() int {
 	return n
 }
 
-// SizeOf returns the bytes that a part of the span has in the output. What is inserted
-// where the part starts or ends does not count.
+// SizeOf returns the number of bytes that a part of the span has in the output. Text that edits
+// insert where the part starts or ends does not count.
 func (p *Piece) SizeOf(part diag.Span) int64 {
 	n := int64(part.Len)
 	for _, e := range p.Edits {
@@ -113,7 +113,7 @@ func (l *Pieces) Copy(src *diag.Source, span diag.Span, edits ...ptx.Edit) {
 	l.Add(Piece{Src: src, Span: span, Edits: edits, After: true})
 }
 
-// Size returns the bytes of all pieces.
+// Size returns the number of bytes of all pieces.
 func (l Pieces) Size() (n int) {
 	for i := range l {
 		n += l[i].Size()

@@ -10,7 +10,7 @@ import (
 // LineMap maps lines of an output to the lines they come from.
 type LineMap struct {
 	out   diag.Source
-	runs  []run                                          // by out
+	runs  []run                                          // sorted by out
 	place func(number int32) (place diag.Place, ok bool) // the line with a number
 }
 
@@ -23,9 +23,9 @@ type run struct {
 	lines []int32
 }
 
-// Map returns where the lines of an output come from. The output ends with the pieces; what is
-// before them comes from the linker. place returns the line with a number, and false for 0; it may be
-// nil if no piece has Lines.
+// Map returns where the lines of an output come from. The output must end with the pieces; lines
+// before the pieces come from the linker. place returns the line with a number, and false for 0; it
+// may be nil if no piece has Lines.
 func (l Pieces) Map(output []byte, place func(number int32) (diag.Place, bool)) *LineMap {
 	m := &LineMap{out: diag.Source{Text: output}, runs: make([]run, 0, 1+len(l)), place: place}
 	out := 0
@@ -63,7 +63,8 @@ func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
 	if span == (diag.Span{}) {
 		return diag.Place{}, false
 	}
-	// No line starts in one run and ends in another, but for its newline.
+	// No line starts in one run and ends in another, except that its newline may, so the start
+	// decides.
 	run := m.runs[sort.Search(len(m.runs), func(i int) bool { return m.runs[i].out > int(span.Off) })-1]
 	if run.src == nil {
 		return diag.Place{}, false

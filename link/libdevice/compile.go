@@ -36,8 +36,8 @@ type Options struct {
 	Spelling diag.Spelling
 }
 
-// Library is libdevice as one PTX module. Its functions need not be external;
-// package link/pack splits it.
+// Library is libdevice as one PTX module. Its functions need not be external, since package
+// link/pack splits it.
 type Library struct {
 	PTX   []byte
 	Names []string // its functions, sorted
@@ -47,10 +47,10 @@ type Library struct {
 // ErrRejected is returned if the compiler refuses libdevice, and the messages give the reason.
 var ErrRejected = tool.ErrRejected
 
-// Compile compiles libdevice. It prefers cicc to llc: LLVM up to 19 treats
-// __CUDA_PREC_SQRT as 0, so its single-precision square roots are approximate, and it
-// sets __CUDA_FTZ only for modules from clang. The messages are those of the compiler.
-// An error other than ErrRejected means that no compiler could be run, or that it failed.
+// Compile compiles libdevice. It prefers cicc to llc, because LLVM up to 19 treats __CUDA_PREC_SQRT
+// as 0, so that its single-precision square roots are approximate, and sets __CUDA_FTZ only for
+// modules from clang. The messages come from the compiler. An error other than ErrRejected means
+// that no compiler could be run, or that it failed.
 func Compile(ctx context.Context, o Options) (*Library, []*link.Message, error) {
 	log := diag.Log{Spelling: o.Spelling}
 	l, err := compileLibrary(ctx, o, &log)
@@ -87,14 +87,15 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	}
 	l.Tool = findCicc(o.Bitcode)
 	ftz := map[bool]string{false: "-ftz=0", true: "-ftz=1"}[o.FTZ]
-	// The options that nvcc passes, with nvcc's defaults.
+	// nvcc passes these options, with these defaults.
 	l.PTX, err = compile(ctx, log, dir, l.Tool, "-arch", "compute_"+strings.TrimPrefix(o.Arch, "sm_"), "-m64", "--device-c",
 		ftz, "-prec_div=1", "-prec_sqrt=1", "-fmad=1", "-nvvmir-library", fileName, sourceName, "-o", outputName)
 	return l, err
 }
 
-// functions returns the functions that the bitcode of libdevice defines, such as __nv_sinf,
-// sorted. Toolkits differ: CUDA 13.5 has __nv_fast_tanhf, 12.4 does not.
+// functions returns the functions that the bitcode of libdevice defines, such as __nv_sinf, sorted.
+// There cannot be a fixed list, because toolkits differ: CUDA 13.5 has __nv_fast_tanhf, 12.4 does
+// not.
 func functions(bitcode []byte) (list []string) {
 	m, _ := container.ReadBitcode(bitcode)
 	for _, s := range m.Symbols {
@@ -136,10 +137,10 @@ func chooseLLC(ctx context.Context, o Options) (string, error) {
 	return llc, nil
 }
 
-// source returns a CUDA C++ source that makes cicc link and keep all of libdevice.
-// cicc reads bitcode only as libraries, of which it links what the source uses. The
-// source has a table of the functions, which uses all of them, whatever their types.
-// It needs no host compiler and no CUDA headers. cicc for Windows knows only the attributes of MSVC.
+// source returns a CUDA C++ source that makes cicc link and keep all of libdevice. cicc reads
+// bitcode only as libraries, and links only the functions that the source uses. The source
+// therefore has a table of the functions, which uses them all, whatever their types, and needs no
+// host compiler and no CUDA headers. cicc for Windows knows only the attributes of MSVC.
 func source(names []string, system string) []byte {
 	device := map[bool]string{false: "__attribute__((device))", true: "__declspec(__device__)"}[system == "windows"]
 	var b bytes.Buffer
@@ -150,7 +151,6 @@ func source(names []string, system string) []byte {
 	return b.Bytes()
 }
 
-// compile runs a compiler and reads its output.
 func compile(ctx context.Context, log *diag.Log, dir string, command ...string) ([]byte, error) {
 	ptx, said, err := llvm.Run(ctx, dir, command, "PTX", ptxas.CheckPTX)
 	if !errors.Is(err, ErrRejected) {

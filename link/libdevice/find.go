@@ -42,8 +42,8 @@ var dirs = []string{
 //  4. the directories that CUDA is usually installed in, the newest version first,
 //     and those that pip and conda install wheels in
 //
-// A place that the user named must contain the file; the other places may not. The
-// error lists every place.
+// A place that the user named must contain the file; the other places need not. The error lists
+// every place.
 func Find(explicit string) (string, error) { return Options{}.Find(explicit) }
 
 // Find is the function Find, whose errors name options by o.Spelling.
@@ -66,7 +66,7 @@ func (o Options) Find(explicit string) (string, error) {
 		return "", diag.New(diag.Tool, diag.Place{}, "there is no "+fileName+" in "+explicit+o.Spelling.With("--cuda", ", which %s names")).
 			WithHelp("name the file itself, or the directory that holds " + dirs[0])
 	}
-	type place struct{ pattern, without string } // without: what there is if the pattern is empty
+	type place struct{ pattern, without string } // without: shown for an empty pattern
 	var places []place
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		places = append(places, place{os.Getenv(variable), "$" + variable + " (not set)"})
@@ -107,7 +107,7 @@ func below(pattern string) string {
 	return ""
 }
 
-// installed lists the directories of step 4. It is a variable for the test.
+// installed lists the directories of step 4. It is a variable so that the test can replace it.
 var installed = func() []string {
 	list := system.Dirs(ptxas.Toolkits()...)
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
@@ -118,8 +118,8 @@ var installed = func() []string {
 	return append(list, ptxas.SitePackages()...)
 }
 
-// findCicc returns the compiler of the toolkit that a bitcode file belongs to, or the
-// one on PATH; "" if there is none.
+// findCicc returns the compiler of the toolkit that a bitcode file belongs to, otherwise the cicc
+// on PATH, otherwise "".
 func findCicc(bitcode string) string {
 	dir := filepath.Dir(bitcode)
 	if real, err := filepath.EvalSymlinks(bitcode); err == nil {

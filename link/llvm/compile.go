@@ -25,21 +25,21 @@ type Compiler struct {
 	Arch     string   // the GPU, such as "sm_80"
 	Level    string   // of optimisation: "0" to "3", "s" or "z"; empty: "2"
 	Features string   // of the target, such as "+ptx83"; empty: what the GPU needs
-	Args     []string // for LLVM, as behind -mllvm
-	Quick    bool     // LowerEach does not optimise: its modules are only checked
+	Args     []string // options for LLVM, as clang passes them after -mllvm
+	Quick    bool     // LowerEach need not optimise, since its modules are only checked
 	Spelling diag.Spelling
-	// Cache keeps what is compiled; it may be nil.
+	// Cache keeps the compiled modules; it may be nil.
 	Cache *ptxas.Cache
-	// Command is called with the commands that compile units, which have their names in them. It may be
-	// nil. Calls may overlap.
+	// Command is called with the commands that compile units; the commands name the units. It may
+	// be nil. Calls may overlap.
 	Command func(units []container.Unit, commands [][]string)
 }
 
 // ErrRejected is returned if the compiler refuses bitcode, and the messages give the reason.
 var ErrRejected = tool.ErrRejected
 
-// LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
-// returns the modules in order.
+// LowerEach compiles each unit to its own module, jobs at a time; 0 means one per CPU. It returns
+// the modules in order.
 func (c *Compiler) LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error) {
 	defer c.Cache.Finish(log)
 	each := *c
@@ -58,16 +58,18 @@ func (c *Compiler) LowerEach(ctx context.Context, units []container.Unit, jobs i
 
 const outputName = "out.ptx"
 
-// Lower links units of bitcode and compiles them to one module. All names that another module
-// may see stay visible, except those of units with Archive, of which only what the others use is
-// taken. If it logs an error, it returns ErrRejected.
+// Lower links units of bitcode and compiles them to one module. All names that another module may
+// see stay visible, except names of units with Archive, since only the parts that other units use
+// are taken from these. If it logs an error, it returns ErrRejected.
 func (c *Compiler) Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
 	defer c.Cache.Finish(log)
 	return c.lower(ctx, units, log)
 }
 
-// uses returns a unit that uses what is to be kept of inline functions and variables, or none. It is text, which
-// programs of LLVM take as bitcode. Its declarations have one type, as that of the definition wins.
+// uses returns a unit that uses the inline functions and variables that must be kept, since LLVM
+// would otherwise drop them; nil if there are none. The unit is text, which LLVM's programs accept
+// in place of bitcode. All its declarations have the same type, because the type of the definition
+// wins.
 func (c *Compiler) uses(ctx context.Context, units []container.Unit) ([]container.Unit, error) {
 	var names []string
 	for _, u := range units {
@@ -82,7 +84,7 @@ func (c *Compiler) uses(ctx context.Context, units []container.Unit) ([]containe
 		pointer, of = "i8*", `i8* bitcast (void ()* @"%s" to i8*)`
 	}
 	var text strings.Builder
-	for i, name := range names { // in PTX too, so without quotes
+	for i, name := range names { // a name of PTX too, so it cannot contain quotes
 		fmt.Fprintf(&text, "declare void @\"%s\"()\n", name)
 		names[i] = fmt.Sprintf(of, name)
 	}
@@ -112,7 +114,7 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 	key := ""
 	if c.Cache != nil {
 		from := ptxas.Digests(units)
-		for _, command := range commands { // each command reads what the one before writes
+		for _, command := range commands { // each command reads the output of the command before
 			if key = c.Cache.Key(ctx, command[0], command[1:], from); key == "" {
 				break
 			}
@@ -123,15 +125,15 @@ func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.
 		return c.compile(ctx, commands, names, units, log)
 	})
 	for line := range strings.Lines(warnings) {
-		if uses == nil || !strings.Contains(line, names[0]) { // it has another triple
+		if uses == nil || !strings.Contains(line, names[0]) { // of the generated unit: it has another triple
 			log.Warn(diag.Clang, diag.Place{}, ptxas.NameUnits(strings.TrimSpace(line), names, units))
 		}
 	}
 	return text, err
 }
 
-// compile runs commands on the files of units. It returns the warnings, in which the units have the names of
-// these files, a line each, and the PTX.
+// compile runs commands on the files of units. It returns the PTX, and the warnings, one per line,
+// which call the units by the names of these files.
 func (c *Compiler) compile(ctx context.Context, commands [][]string, names []string, units []container.Unit, log *diag.Log) (warnings string, text []byte, err error) {
 	var files []outfile.File
 	for i, u := range units {
@@ -166,7 +168,8 @@ func (c *Compiler) compile(ctx context.Context, commands [][]string, names []str
 			return "", nil, err
 		}
 		for _, line := range said {
-			// Units of several releases differ in the data layout, which LLVM brings up to date.
+			// Units of several releases differ in the data layout. The warning would be useless,
+			// because LLVM updates the layout.
 			if _, warning, ok := strings.Cut(line, "warning: "); ok && !strings.Contains(line, "different data layouts") {
 				warnings += filepath.Base(command[0]) + ": " + warning + "\n"
 			}
@@ -175,8 +178,8 @@ func (c *Compiler) compile(ctx context.Context, commands [][]string, names []str
 	return warnings, renamed(text, units), nil
 }
 
-// renamed returns the text with the names that PTX cannot have changed, with those that begin with
-// them, such as of parameters.
+// renamed changes the names that PTX cannot have in the text, and with them the names that begin
+// with them, such as names of parameters.
 func renamed(text []byte, units []container.Unit) []byte {
 	var names []string
 	for _, u := range units {
@@ -190,7 +193,7 @@ func renamed(text []byte, units []container.Unit) []byte {
 		return text
 	}
 	slices.Sort(names)
-	slices.Reverse(names) // a name after those that begin with it
+	slices.Reverse(names) // longer names must come before their prefixes
 	var pairs []string
 	for _, name := range slices.Compact(names) {
 		pairs = append(pairs, name, container.BitcodeSymbol{Name: name}.PTXName())
@@ -198,9 +201,9 @@ func renamed(text []byte, units []container.Unit) []byte {
 	return []byte(strings.NewReplacer(pairs...).Replace(string(text)))
 }
 
-// commands returns the commands that compile files with all that they use of the archived ones. These
-// are linked first, as they may need each other. clang's driver is not asked: it looks for a
-// CUDA toolkit and makes the PTX version depend on that.
+// commands returns the commands that compile the named files with the parts of the archived files
+// that they use. The archived files are linked first, because they may need each other. The clang
+// driver is bypassed, because it looks for a CUDA toolkit and makes the PTX version depend on it.
 func (c *Compiler) commands(named, archived []string) (list [][]string) {
 	const library, linked, optimized = "library.bc", "linked.bc", "optimized.bc"
 	if len(named) == 0 {
@@ -209,7 +212,8 @@ func (c *Compiler) commands(named, archived []string) (list [][]string) {
 	level := "-O" + cmp.Or(c.Level, "2")
 	if !isLLC(c.Path) {
 		link := func(names []string, how ...string) (args []string) {
-			// The triple of libdevice is nvptx64-nvidia-gpulibs, that of libclc nvptx64--.
+			// Without the option, clang would warn: the triple of libdevice is
+			// nvptx64-nvidia-gpulibs, and libclc has nvptx64--.
 			args = append([]string{c.Path, "-cc1", "-triple", triple, "-Wno-override-module", "-target-cpu", c.Arch}, how...)
 			for _, name := range names[1:] {
 				args = append(args, "-mlink-bitcode-file", name)
@@ -251,7 +255,7 @@ func (c *Compiler) commands(named, archived []string) (list [][]string) {
 	if c.Features != "" {
 		args = append(args, "-mattr="+c.Features)
 	}
-	if strings.Trim(level[2:], "0123") == "" { // llc takes no other level
+	if strings.Trim(level[2:], "0123") == "" { // llc accepts only these levels
 		args = append(args, level)
 	}
 	return append(list, append(append(args, c.Args...), input, "-o", outputName))
@@ -259,9 +263,10 @@ func (c *Compiler) commands(named, archived []string) (list [][]string) {
 
 const triple = "nvptx64-nvidia-cuda"
 
-// Run runs a compiler in a directory. It returns what the compiler writes to the file behind -o, and the lines that
-// it prints. The error is ErrRejected if these say why it compiles nothing, and otherwise that it could not be
-// run or failed: a *diag.Message has the first lines. llc warns about an unknown architecture and then compiles for the oldest.
+// Run runs a compiler in a directory. It returns the contents of the file that the command names
+// after -o, and the lines that the compiler prints. The error is ErrRejected if the lines say why
+// nothing was compiled; otherwise a *diag.Message with the first lines says that the compiler could
+// not be run or failed. llc warns about an unknown architecture and then compiles for the oldest.
 func Run(ctx context.Context, dir string, command []string, form string, check func([]byte) error) (text []byte, said []string, err error) {
 	out, err := tool.Run(ctx, tool.Command{Path: command[0], Args: command[1:], Dir: dir})
 	if err != nil {
@@ -290,7 +295,6 @@ func checkBitcode(data []byte) error {
 	return nil
 }
 
-// refused reports why a program has compiled nothing.
 func (c *Compiler) refused(ctx context.Context, program string, said []string, units []container.Unit, log *diag.Log) {
 	what, at := "the LLVM bitcode", diag.Place{}
 	if len(units) == 1 {

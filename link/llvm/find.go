@@ -22,14 +22,14 @@ import (
 
 // Find sets Path to the absolute path of clang. It searches in this order:
 //
-//  1. explicit, the value of --clang: a path, or a name to look up on PATH; also that of an llc
+//  1. explicit, the value of --clang: the path of a clang or an llc, or a name to look up on PATH
 //  2. $CLANG, likewise
-//  3. the directories beside, such as that of the clang that calls its linker
-//  4. clang on PATH, then the newest clang-NN on PATH, and those of Debian's and Homebrew's LLVM
+//  3. the directories in beside, such as the directory of the clang that calls its linker
+//  4. clang on PATH, then the newest clang-NN on PATH, and clang of Debian's and Homebrew's LLVM
 //  5. llc in the same places
 //
-// Of 3 to 5, the first is chosen that is not older than the LLVM that wrote the units, or else the
-// first: it may read them all the same.
+// Of 3 to 5, it takes the first program that is not older than the LLVM that wrote the units.
+// Otherwise it takes the first, because an older LLVM may read the units all the same.
 func (c *Compiler) Find(ctx context.Context, explicit string, beside []string, units []container.Unit) (err error) {
 	if explicit, who := tool.Asked(c.Spelling, "clang", explicit); explicit != "" {
 		c.Path, err = tool.Named(who, explicit, "/usr/bin/clang")
@@ -63,7 +63,7 @@ func (c *Compiler) Find(ctx context.Context, explicit string, beside []string, u
 		WithHelp("install clang" + atLeast(need) + ", name the program with " + c.Spelling.With("--clang", "%s or ") + "$CLANG, or compile to PTX: clang -S without -flto")
 }
 
-// atLeast returns " 22 or newer".
+// atLeast returns text for a message: " 22 or newer", or "" for release 0.
 func atLeast(release int) string {
 	if release == 0 {
 		return ""
@@ -118,7 +118,8 @@ func FindLLC(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// MakesPTX reports whether an llc has the PTX target. Distributions may omit it.
+// MakesPTX reports whether an llc has the PTX target. It must be asked, because distributions may
+// omit the target.
 func MakesPTX(ctx context.Context, llc string) (bool, error) {
 	said, err := tool.Version(ctx, llc)
 	return bytes.Contains(said, []byte("nvptx64")), err

@@ -22,7 +22,7 @@ type Report struct {
 	Failed bool
 }
 
-// Write writes the page. Its text depends only on the report.
+// Write writes the page. The text depends only on the report, so that builds are reproducible.
 func (r Report) Write(w io.Writer) error {
 	// Marshal escapes <, > and &, so no name can end the script element.
 	data, err := json.Marshal(struct {
