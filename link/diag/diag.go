@@ -27,7 +27,8 @@ type Source struct {
 	marks    []mark // of texts with long lines, built on first use
 }
 
-// mark is a place in a text and the number of characters before it.
+// mark is a place in a text and the number of characters before it, so that counting can start
+// there.
 type mark struct{ off, runes int32 }
 
 // markDistance is the approximate number of bytes between marks.
@@ -67,10 +68,9 @@ func (src *Source) Line(off int32) int {
 	return 1 + int(src.ends[block]) + bytes.Count(src.Text[block*lineBlock:off], []byte{'\n'})
 }
 
-// start returns the offset of the first byte of a line.
 func (src *Source) start(line int) int32 {
 	src.index()
-	before := int32(line - 1) // line ends
+	before := int32(line - 1) // number of line ends before the line
 	block := max(0, sort.Search(len(src.ends), func(i int) bool { return src.ends[i] >= before })-1)
 	at := int32(block * lineBlock)
 	for n := src.ends[block]; n < before; n++ {
@@ -87,11 +87,10 @@ func (src *Source) LineColumn(off int32) (line, column int) {
 	if off-start <= markDistance {
 		return line, 1 + utf8.RuneCount(src.Text[start:off])
 	}
-	// Many messages may point into one long line.
+	// Many messages may point into one long line, so counting from its start would be slow.
 	return line, 1 + src.runes(off) - src.runes(start)
 }
 
-// runes returns the number of characters before off.
 func (src *Source) runes(off int32) int {
 	src.longOnce.Do(func() {
 		next := 0
@@ -108,8 +107,8 @@ func (src *Source) runes(off int32) int {
 	return int(m.runes) + utf8.RuneCount(src.Text[m.off:off])
 }
 
-// LineSpan returns the span of a 1-based line without its line end, or the zero
-// Span if there is no such line.
+// LineSpan returns the span of a 1-based line without its line end, or the zero Span if the source
+// does not have that many lines.
 func (src *Source) LineSpan(line int) Span {
 	if line < 1 || line > src.Line(int32(len(src.Text))) {
 		return Span{}
@@ -143,8 +142,8 @@ type Place struct {
 // At returns the Place of a span.
 func At(src *Source, span Span) Place { return Place{src, span} }
 
-// InFile returns a place in a file whose text is unknown. line and column are 1-based; they
-// are 0 if the place is the whole file.
+// InFile returns a place in a file whose text is unknown, so line and column, which are 1-based,
+// must be given. They are 0 if the place is the whole file.
 func InFile(name string, line, column int) Place {
 	return Place{Source: &Source{Name: name, line: line, column: column}}
 }
@@ -158,7 +157,7 @@ func (p Place) File() string {
 }
 
 // Position returns the place for an editor: the name of the input, unescaped and empty for
-// the command line, and the 1-based line and column, 0 for the whole file.
+// the command line, and the 1-based line and column, which are 0 for the whole file.
 func (p Place) Position() (file string, line, column int) {
 	if p.Source == nil {
 		return "", 0, 0
@@ -170,8 +169,8 @@ func (p Place) Position() (file string, line, column int) {
 	return p.Source.Name, line, column
 }
 
-// End returns the line and column behind the last character of the place; both are 0
-// if it is a whole file, or its text is unknown.
+// End returns the line and column after the last character of the place; both are 0 if the place is
+// a whole file, or its text is unknown.
 func (p Place) End() (line, column int) {
 	if p.Source == nil || p.Span == (Span{}) {
 		return 0, 0
@@ -187,7 +186,7 @@ func (p Place) String() string {
 		return "ptxlink"
 	case line == 0:
 		return shown(file, maxName)
-	case column == 0: // DWARF has lines without a column
+	case column == 0: // because DWARF has lines without a column
 		return fmt.Sprintf("%s:%d", shown(file, maxName), line)
 	default:
 		return fmt.Sprintf("%s:%d:%d", shown(file, maxName), line, column)
@@ -197,7 +196,7 @@ func (p Place) String() string {
 // Remark is a second place that explains a message, such as the other definition.
 type Remark struct {
 	Place Place
-	Text  string // one line, escaped like that of a Message
+	Text  string // one line, escaped like Message.Text
 }
 
 // Message is one error, warning or note. errors.As finds one in the errors of ptxlink's
@@ -250,11 +249,11 @@ func (m *Message) WithHelp(text string) *Message {
 	return m
 }
 
-// Log collects messages in the order they are added. The zero Log is ready. It has no
-// lock: each worker owns one of Split, and Append joins them in command-line order.
+// Log collects messages in the order they are added. The zero Log is ready. A Log has no lock, so
+// each worker must own one from Split; Append joins them in command-line order.
 type Log struct {
 	Messages []*Message
-	// Spelling names options in the messages, as the program that shows them does.
+	// Spelling names options in the messages as the program that shows the messages spells them.
 	Spelling
 }
 
@@ -301,8 +300,8 @@ func (l *Log) Errors() int {
 	return n
 }
 
-// Error returns the uncoloured first line, "a.ptx:4:39: error: text". It makes *Message an
-// error, so that a single message can be returned as one.
+// Error returns the uncoloured first line, "a.ptx:4:39: error: text". Because of it, *Message is an
+// error, and a single message can be returned as one.
 func (m *Message) Error() string {
 	return firstLine(m.Place, m.Kind.String(), m.Text, m.ID, Style{Full: true})
 }

@@ -12,8 +12,8 @@ import (
 
 // Escape returns s in printable form: on one line, and without characters that
 // control a terminal. Names of files, members and symbols, and the output of
-// other programs, may be hostile. They pass through Escape into messages, maps,
-// listings and records.
+// other programs, may be hostile, so they must pass through Escape into messages,
+// maps, listings and records.
 //
 // Characters that do not print are written as in Go: \n, \x1b, \u009b, \u202e.
 // They are control characters including C1, marks of text direction, spaces of
@@ -21,7 +21,7 @@ import (
 // backslashes.
 func Escape(s string) string {
 	at := 0
-	for at < len(s) && ' ' <= s[at] && s[at] < 0x7f { // most are in ASCII
+	for at < len(s) && ' ' <= s[at] && s[at] < 0x7f { // most strings are in ASCII
 		at++
 	}
 	if at == len(s) {
@@ -42,8 +42,8 @@ func Escape(s string) string {
 	return string(out)
 }
 
-// The most bytes of a name and of a whole text in a message. Names of template
-// instances have thousands; longer ones lose their middle.
+// The most bytes of a name and of a whole text in a message. Names of template instances have
+// thousands of bytes, so longer ones lose their middle.
 const (
 	maxName = 4096
 	maxText = 16384
@@ -65,7 +65,7 @@ func shorten(s string, most int) string {
 	return s[:head] + dots + s[tail:]
 }
 
-// shown returns a text or name as shown in a message.
+// shown returns a text or name as it is shown in a message.
 func shown(s string, most int) string { return Escape(shorten(s, most)) }
 
 // WriteJSON writes v as indented JSON. A program that reads it gets every string

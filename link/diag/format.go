@@ -27,8 +27,8 @@ func Write(w io.Writer, messages []*Message, style Style) error {
 	return writeText(w, messages, style)
 }
 
-// limit returns the messages up to the last error that is shown, and a note with the
-// number of errors that follow.
+// limit returns the messages up to the last error that is shown, and a note with the number of
+// errors that follow it.
 func (s Style) limit(messages []*Message) (shown []*Message) {
 	most := s.ErrorLimit
 	if most <= 0 {
@@ -49,8 +49,8 @@ func (s Style) limit(messages []*Message) (shown []*Message) {
 	return shown
 }
 
-// jsonMessage is a message in JSON. docs/errors.md describes it; a field never
-// changes its meaning.
+// jsonMessage is a message in JSON. docs/errors.md describes it, so a field must never change its
+// meaning.
 type jsonMessage struct {
 	ID       ID          `json:"id,omitempty"` // notes have none
 	Severity string      `json:"severity"`
@@ -66,9 +66,8 @@ type jsonSymbol struct {
 	Demangled string `json:"demangled"`
 }
 
-// jsonPlace is a place of a message. Line and Column count from 1, a column is a
-// character, and the end is behind the last one; all are missing if the place is the
-// whole file.
+// jsonPlace is a place of a message. Line and Column count from 1, a column is a character, and the
+// end is after the last character. All are missing if the place is the whole file.
 type jsonPlace struct {
 	Role      Role   `json:"role"`
 	File      string `json:"file"`
@@ -76,10 +75,9 @@ type jsonPlace struct {
 	Column    int    `json:"column,omitempty"`
 	EndLine   int    `json:"endLine,omitempty"`
 	EndColumn int    `json:"endColumn,omitempty"`
-	Message   string `json:"message,omitempty"` // of a note
+	Message   string `json:"message,omitempty"` // text of a note
 }
 
-// writeJSONLines writes each message as one line of JSON.
 func writeJSONLines(w io.Writer, messages []*Message, s Spelling) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -128,7 +126,7 @@ const (
 	Related     Role = "related"     // any other
 )
 
-// Role returns the role of the place of a note, by its text.
+// Role returns the role of the place of a note. Only the text of the note shows the role.
 func (r Remark) Role() Role {
 	for _, word := range []struct {
 		text string
@@ -145,10 +143,9 @@ func (r Remark) Role() Role {
 	return Related
 }
 
-// writeGitHub writes workflow commands, which GitHub shows beside the lines of a
-// change. It shows ten errors and ten warnings of a step there, and all in the log.
-// PTX is the output of a compiler and in no change, so a message goes to its source
-// line if the file is there.
+// writeGitHub writes workflow commands, which GitHub shows beside the lines of a change. It shows
+// ten errors and ten warnings of a step there, and all of them in the log. PTX is the output of a
+// compiler and in no change, so a message goes to its source line instead if the file is there.
 func writeGitHub(w io.Writer, messages []*Message) error {
 	var b strings.Builder
 	for _, m := range messages {
@@ -169,7 +166,7 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 			}
 			if endLine, endColumn := at.End(); endLine > 0 {
 				add("endLine", fmt.Sprint(endLine))
-				if endLine == line { // GitHub refuses columns of several lines
+				if endLine == line { // GitHub refuses columns if there are several lines
 					add("col", fmt.Sprint(column))
 					add("endColumn", fmt.Sprint(endColumn))
 				}
@@ -200,9 +197,8 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 // inPTX begins the note for a place that is shown at its source line.
 const inPTX = "in the PTX"
 
-// atSource returns the place of a message, with its text, and its notes. Where source
-// lines follow a place, the first that is wanted takes its text, and the place comes
-// behind them.
+// atSource returns the place of a message, with its text, and its notes. If source lines follow a
+// place, the first wanted line takes its text, and the place comes after the lines.
 func atSource(m *Message, wanted func(line Remark) bool) (list []Remark) {
 	rest := append([]Remark{{Place: m.Place, Text: m.Text}}, m.Notes...)
 	for len(rest) > 0 {
@@ -226,8 +222,8 @@ func atSource(m *Message, wanted func(line Remark) bool) (list []Remark) {
 	return list
 }
 
-// behind returns the note for a place that follows its source line, by the note that the
-// line had.
+// behind returns the text of the note for a place that comes after its source line. text is the
+// note that the line had.
 func behind(text string) string {
 	if name, ok := strings.CutPrefix(text, "source line of "); ok {
 		return inPTX + " of " + name
@@ -241,14 +237,15 @@ func behind(text string) string {
 	return inPTX
 }
 
-// inChange reports whether a source line is in a file below the working directory.
+// inChange reports whether a source line is in a file below the working directory, since only such
+// a file can be in the change.
 func inChange(line Remark) bool { return filepath.IsLocal(line.Place.Source.Name) }
 
-// exact reports whether a source line is that of a place itself, and not the start of the
-// function around it.
+// exact reports whether a source line belongs to the place itself, and not to the start of the
+// function around the place.
 func exact(line Remark) bool { return !strings.Contains(line.Text, "which starts") }
 
-// The runner of GitHub reads these escapes in properties and in texts.
+// GitHub's runner reads these escapes in properties and in texts, so they must be used there.
 var (
 	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	githubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

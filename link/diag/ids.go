@@ -1,8 +1,8 @@
 package diag
 
-// ID is the name of a rule that errors or warnings come from. Users write that of a
-// warning in -Wno-NAME, and programs distinguish messages by it, so a name never changes
-// its meaning. Notes have no ID. docs/errors.md lists all IDs. An ID is an error, so that
+// ID is the name of a rule that errors or warnings come from. Users write the ID of a warning in
+// -Wno-NAME, and programs distinguish messages by their IDs, so a name must never change its
+// meaning. Notes have no ID. docs/errors.md lists all IDs. An ID is an error, so that
 // errors.Is(err, diag.UndefinedSymbol) reports whether a link failed for that reason.
 type ID string
 

@@ -25,7 +25,6 @@ type Style struct {
 	Spelling   Spelling // of symbols, and of -W and --error-limit
 }
 
-// colors are the escape sequences for the parts of a message.
 var colors = map[string]string{
 	"place": "\x1b[1m", "error": "\x1b[1;31m", "warning": "\x1b[1;35m", "note": "\x1b[1;36m", "help": "\x1b[1;32m", "mark": "\x1b[32m", "off": "\x1b[0m",
 }
@@ -38,9 +37,9 @@ func (s Style) color(part string) string {
 	return colors[part]
 }
 
-// writeText renders messages as text: one "file:line:col: kind: text" line each, with
-// the line of the file and a marker under the span, then notes and help. The line of a
-// .cu file that can be read comes before the PTX that was compiled from it.
+// writeText renders messages as text: one "file:line:col: kind: text" line each, with the line of
+// the file and a marker under the span, then notes and help. If a .cu file can be read, its line
+// comes before the PTX that was compiled from it.
 func writeText(w io.Writer, messages []*Message, style Style) error {
 	var b strings.Builder
 	type cause struct {
@@ -64,11 +63,13 @@ func writeText(w io.Writer, messages []*Message, style Style) error {
 	return err
 }
 
-// maxCalls and maxCallsOfNote limit the places that are shown for an inlined line. The outermost call is always
-// among them: where a library is inlined, only that one is in the user's code.
+// maxCalls and maxCallsOfNote limit the places that are shown for an inlined line. The outermost
+// call must always be among them, because in an inlined library it is the only one in the user's
+// code.
 const maxCalls, maxCallsOfNote = 4, 2
 
-// shortChains leaves out the places in the middle of inlined lines.
+// shortChains drops the places in the middle of inlined lines, so that at most maxCalls or
+// maxCallsOfNote remain.
 func shortChains(notes []Remark) (kept []Remark) {
 	for most := maxCalls; len(notes) > 0; most = maxCallsOfNote {
 		end := 0
@@ -90,14 +91,15 @@ func shortChains(notes []Remark) (kept []Remark) {
 	return kept
 }
 
-// group is the messages with one cause. Their help stands behind the last one. Those behind the second
-// are brief: they show neither lines of files, nor other uses, nor calls that were inlined.
+// group is the messages with one cause. Their help stands only after the last one. Messages after
+// the second are brief, because lines of files, other uses and inlined calls would only repeat the
+// first two.
 type group struct {
-	left, written int             // messages
+	left, written int             // messages still to come, and messages written
 	shown         map[string]bool // notes about whole files, and files in whose PTX something is
 }
 
-// leavesOut reports whether a note is left out of a message of the group.
+// leavesOut reports whether a message of the group omits a note.
 func (g *group) leavesOut(n Remark, brief bool) bool {
 	switch n.Role() {
 	case SourcePlace, UsePlace:
@@ -147,9 +149,9 @@ func firstLine(at Place, kind, text string, id ID, s Style) string {
 	return fmt.Sprintf("%s%s:%s %s%s:%s %s%s", s.color("place"), at, s.color("off"), s.color(kind), kind, s.color("off"), shown(text, maxText), s.markOf(id))
 }
 
-// markOf returns what text messages show of the ID behind their first line: the option of
-// a warning, including one that --fatal-warnings made an error, or the name of an error.
-// It returns "" for errors that are not about the inputs, to which --explain adds little.
+// markOf returns the mark for the ID that text messages show after their first line: the option of
+// a warning, including a warning that --fatal-warnings made an error, or the name of an error. It
+// returns "" for errors that are not about the inputs, because --explain adds little to them.
 func (s Style) markOf(id ID) string {
 	switch id {
 	case "", Usage, IO, Interrupted, Internal:
@@ -161,11 +163,11 @@ func (s Style) markOf(id ID) string {
 	return " [" + string(id) + "]"
 }
 
-// excerptWidth limits the part of a source line that is shown: NVIDIA's own
-// libraries have lines of 400 KB.
+// excerptWidth limits the part of a source line that is shown, because NVIDIA's own libraries have
+// lines of 400 KB.
 const excerptWidth = 120
 
-// excerpt returns the width of excerpts.
+// excerpt returns the width of excerpts. With the line number they must fit the terminal.
 func (s Style) excerpt() int {
 	if s.Width == 0 {
 		return excerptWidth
@@ -184,7 +186,7 @@ func writeExcerpt(b *strings.Builder, at Place, s Style) {
 	to := clamp(int(at.Span.End()-span.Off), from, len(raw))
 	head, tail := "", ""
 	if most := s.excerpt(); len(raw) > most {
-		// Only this part is read: many messages may point into one line.
+		// Only this part is read, because many messages may point into one long line.
 		lo := clamp(from-most/3, 0, len(raw))
 		hi := clamp(lo+most, lo, len(raw))
 		lo, hi = runeStart(raw, lo, -1), runeStart(raw, hi, +1)
@@ -197,8 +199,8 @@ func writeExcerpt(b *strings.Builder, at Place, s Style) {
 		raw, from, to = raw[lo:hi], from-lo+len(head), clamp(to, from, hi)-lo+len(head)
 	}
 	line := head + printable(raw) + tail
-	// The marker line repeats the tabs of the source line, so that it lines up at
-	// any tab width.
+	// The marker line repeats the tabs of the source line, since only then it lines up at any tab
+	// width.
 	var pad strings.Builder
 	for i, part := range strings.Split(line[:from], "\t") {
 		if i > 0 {
@@ -210,8 +212,8 @@ func writeExcerpt(b *strings.Builder, at Place, s Style) {
 	fmt.Fprintf(b, "%5d | %s\n      | %s%s%s%s\n", number, line, pad.String(), s.color("mark"), marks, s.color("off"))
 }
 
-// runeStart moves a place in a line to the start of a character. It may fail in
-// bytes that are not UTF-8, which printable replaces.
+// runeStart moves a place in a line to the start of a character. It may fail in bytes that are not
+// UTF-8; printable replaces these.
 func runeStart(line []byte, at, step int) int {
 	for range utf8.UTFMax - 1 {
 		if at <= 0 || at >= len(line) || utf8.RuneStart(line[at]) {
@@ -222,8 +224,8 @@ func runeStart(line []byte, at, step int) int {
 	return at
 }
 
-// printable replaces control codes in a hostile or binary line before it reaches
-// the terminal. The length in bytes stays the same, and tabs are kept.
+// printable replaces control codes, because a hostile or binary line must not control the terminal.
+// The length in bytes stays the same, and tabs are kept.
 func printable(line []byte) string {
 	var out []byte
 	for i := 0; i < len(line); {
@@ -244,8 +246,9 @@ func printable(line []byte) string {
 
 func clamp(x, lo, hi int) int { return max(lo, min(x, hi)) }
 
-// columns measures text on a terminal: wide characters have two columns, and combining
-// ones none. Characters of ambiguous width have one, whatever the locale is.
+// columns measures text on a terminal: wide characters have two columns, and combining characters
+// none. Characters of ambiguous width have one, whatever the locale is, so that the output does not
+// depend on it.
 var columns = sync.OnceValue(func() *runewidth.Condition { return &runewidth.Condition{StrictEmojiNeutral: true} })
 
 // width returns the number of columns of a text without tabs.
@@ -259,7 +262,7 @@ const (
 
 var mangledWord = lazy.Regexp(`\b_[ZR][0-9A-Za-z_$.]+`)
 
-// abridge shortens the template arguments and mangled names in a text in the middle.
+// abridge shortens long template arguments and mangled names in a text by cutting out their middle.
 func abridge(text string) string {
 	if len(text) <= maxArguments {
 		return text

@@ -77,8 +77,8 @@ var exampleOf = sync.OnceValue(func() map[string]string { return maps.Collect(se
 // Example returns a command that gives a message of the rule, and what it prints.
 func (r Rule) Example() string { return exampleOf()[string(r.ID)] }
 
-// Explain returns the text of --explain, in lines of at most 80 characters,
-// except those of the example.
+// Explain returns the text of --explain, in lines of at most 80 characters. Only the lines of the
+// example may be longer.
 func (r Rule) Explain() string {
 	name := string(r.ID)
 	var b strings.Builder
@@ -113,8 +113,8 @@ func Wrap(text string, at, width int) string {
 	return b.String()
 }
 
-// Sentence returns the text with a capital letter, unless it begins with the name of a
-// program.
+// Sentence returns the text with a capital letter. The name of a program at its start must stay in
+// lower case.
 func Sentence(text string) string {
 	first, _, _ := strings.Cut(text, " ")
 	if text[0] < 'a' || text[0] > 'z' || slices.Contains([]string{"ptxlink", "ptxas", "nvlink", "nvcc", "fatbinary", "llc"}, first) {

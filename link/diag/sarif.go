@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The parts of SARIF 2.1.0 that ptxlink writes (OASIS, Static Analysis Results
-// Interchange Format), objects of one property as maps. TestSARIF validates them against the schema.
+// These are the parts of SARIF 2.1.0 (OASIS, Static Analysis Results Interchange Format) that
+// ptxlink writes; objects with one property are maps. TestSARIF validates them against the schema.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -77,10 +77,10 @@ type (
 	}
 )
 
-// writeSARIF writes one document with all messages. A message about no file, which is
-// one about the command line, is a notification: readers such as GitHub want a location
-// in every result. So is a note, because it belongs to no rule. A result is at its source
-// line as in writeGitHub.
+// writeSARIF writes one document with all messages. A message without a file, which is about the
+// command line, must be a notification, because readers such as GitHub want a location in every
+// result. So must a note, because it belongs to no rule. A result is at its source line as in
+// writeGitHub.
 func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 	run := sarifRun{
 		Invocations: []sarifInvocation{{Successful: true}},
@@ -124,7 +124,7 @@ func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 		}
 		for _, n := range notes {
 			if n.Place.Source == nil {
-				continue // it is in the text
+				continue // the text of the message has it
 			}
 			id, at := len(r.Related), sarifAt(n.Place)
 			at.ID, at.Message, at.Props = &id, map[string]string{"text": n.Text}, map[string]string{"role": string(n.Role())}
@@ -135,8 +135,8 @@ func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 	return WriteJSON(w, sarifLog{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
-// sarifMessage returns the text with what has no place in SARIF behind it: the notes
-// about no file, and the help.
+// sarifMessage returns the text, followed by the parts for which SARIF has no place: the notes
+// without a file, and the help.
 func sarifMessage(m *Message) string {
 	lines := []string{m.Text}
 	for _, n := range m.Notes {
@@ -160,14 +160,14 @@ func sarifAt(at Place) sarifLocation {
 	return l
 }
 
-// fileURI returns a name as a URI reference. An absolute path is a file URI, as
-// readers outside the directory need it.
+// fileURI returns a name as a URI reference. An absolute path must be a file URI, because readers
+// outside the directory need it.
 func fileURI(name string) string {
 	slashed := filepath.ToSlash(name)
 	u := url.URL{Path: slashed}
 	if filepath.IsAbs(name) {
 		u.Scheme = "file"
-		if filepath.VolumeName(name) != "" { // of Windows: also \\?\C:\dir, \\host\share\dir and \\?\UNC\host\share\dir
+		if filepath.VolumeName(name) != "" { // also \\?\C:\dir, \\host\share and \\?\UNC\host
 			slashed = strings.TrimPrefix(strings.Replace(slashed, "//?/UNC/", "//", 1), "//?/")
 			if share, ok := strings.CutPrefix(slashed, "//"); ok {
 				u.Host, slashed, _ = strings.Cut(share, "/")
@@ -175,7 +175,7 @@ func fileURI(name string) string {
 		}
 		u.Path = path.Clean("/" + slashed)
 	} else if first, _, _ := strings.Cut(slashed, "/"); slices.Contains([]byte(first), ':') {
-		u.Path = "./" + slashed // otherwise the text before the colon is a scheme
+		u.Path = "./" + slashed // otherwise the text before the colon would be a scheme
 	}
 	return u.String()
 }

@@ -11,15 +11,15 @@ import (
 
 // Spelling is how messages name options and symbols.
 type Spelling struct {
-	// Options returns how the program spells an option of ptxlink, which is given with its
-	// dashes and without a value, and whether the program takes it. Commands take different
-	// options, and programs set fields: nil spells those of the Go API.
+	// Options returns how the program spells an option of ptxlink, which is given with its dashes
+	// and without a value, and whether the program takes it. Commands take different options, and
+	// programs set fields instead, so nil returns the fields of the Go API.
 	Options func(option string) (spelling string, taken bool)
 	// Mangled shows mangled names without their source spelling.
 	Mangled bool
 }
 
-// fields are the options of the Go API.
+// fields maps options to the fields and functions of the Go API.
 var fields = map[string]string{
 	"--allow-undefined":  "Options.AllowUndefined",
 	"--arch":             "Options.Arch",
@@ -110,14 +110,14 @@ func (s Spelling) With(option, advice string) string {
 	return before + spelling + after
 }
 
-// Join joins pieces of advice with semicolons, without those that are empty.
+// Join joins pieces of advice with semicolons, and skips empty pieces.
 func Join(pieces ...string) string {
 	kept := slices.DeleteFunc(slices.Clone(pieces), func(piece string) bool { return piece == "" })
 	return strings.Join(kept, "; ")
 }
 
-// Demangle returns the source spelling of an Itanium C++ or Rust name, and other
-// names unchanged. Rust names may hold any character, so the result is escaped.
+// Demangle returns the source spelling of an Itanium C++ or Rust name, and other names unchanged.
+// The result must be escaped, because Rust names may hold any character.
 func (s Spelling) Demangle(name string) string { return Escape(s.demangled(name)) }
 
 // Unmangled returns the source spelling of a mangled name, and "" for other names.
@@ -138,16 +138,16 @@ func (s Spelling) Name(name string) string {
 }
 
 const (
-	// MaxMangled is the longest name that is demangled, in bytes: the time grows
-	// with the square of the length.
+	// MaxMangled is the longest name that is demangled, in bytes. There must be a limit, because
+	// the time grows with the square of the length.
 	MaxMangled = 4096
-	// maxDemangled limits the result, as a power of two. Substitutions double a
-	// name with every eight bytes or so.
+	// maxDemangled limits the result, as a power of two, because substitutions can double a name
+	// with every eight bytes or so.
 	maxDemangled = 13
 )
 
-// demangled returns the source spelling of a name, without what nvcc adds to that of a
-// static variable or function, or the name itself if it is not mangled or too long.
+// demangled returns the source spelling of a name, without the parts that nvcc adds for static
+// variables and functions. It returns the name itself if it is not mangled or too long.
 func (s Spelling) demangled(name string) string {
 	if s.Mangled || len(name) > MaxMangled {
 		return name
@@ -162,18 +162,18 @@ func (s Spelling) demangled(name string) string {
 	return plain
 }
 
-// afterUnresolved matches a substitution behind the name of a member of a dependent class.
+// afterUnresolved matches a substitution after the name of a member of a dependent class.
 var afterUnresolved = lazy.Regexp(`sr[N0-9].*S[0-9A-Z]*_`)
 
-// Misread reports whether package demangle may confuse types in a name: those after the
-// member of a dependent class, as in enable_if<is<T>::value>. nvcc and c++filt do not number
-// that class for substitutions, and the package does, so S4_ is another type for it.
+// Misread reports whether package demangle may confuse types in a name: types after the member of a
+// dependent class, as in enable_if<is<T>::value>. nvcc and c++filt do not number that class for
+// substitutions, but the package does, so S4_ would be another type for it.
 func Misread(name string) bool {
 	return strings.Contains(name, "sr") && afterUnresolved().MatchString(name)
 }
 
-// SourceName returns the source spelling of a name also under --no-demangle, unescaped: to
-// compare names. It returns a name that may be misread as it is.
+// SourceName returns the source spelling of a name, unescaped and also under --no-demangle, because
+// callers compare names. It returns a name that may be misread unchanged.
 func SourceName(name string) string {
 	if len(name) > MaxMangled || Misread(name) {
 		return name

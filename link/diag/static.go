@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Static describes what C++ code made static, or put into an anonymous namespace: no
+// Static describes a name that C++ code made static, or put into an anonymous namespace, so that no
 // other file can use it.
 type Static struct {
 	Name      string // as other files would spell it: "gfx::table", "blend(float, float)"
@@ -14,7 +14,7 @@ type Static struct {
 	Anonymous bool   // in an anonymous namespace
 }
 
-// Without -rdc=true nvcc names static functions alike, but not static variables.
+// Without -rdc=true, nvcc gives these names to static functions, but not to static variables.
 const (
 	staticVariable   = "__nv_static_" // and a number, as many characters for the file, and the name
 	internal         = "_INTERNAL_"
@@ -22,18 +22,18 @@ const (
 	anonymousPrinted = "(anonymous namespace)::"
 )
 
-// A file is 8 hexadecimal digits, the length of its name, the name and a suffix.
+// The name of a file is 8 hexadecimal digits, the length of its name, the name and a suffix.
 var internalScope = regexp.MustCompile(internal + `[0-9a-f]{8}_(\d+)_(\w+)::`)
 
-// IsStaticVariable reports whether nvcc gave the name to a static variable, as it does
-// with -rdc=true only.
+// IsStaticVariable reports whether nvcc gave the name to a static variable. nvcc does so only if
+// -rdc=true is given.
 func IsStaticVariable(name string) bool {
 	_, _, ok := cutStatic(name)
 	return ok
 }
 
-// StaticName returns what a name without linkage says of its source. ok is false if
-// the name does not show that the source made it internal.
+// StaticName returns what a name without linkage reveals about its source. ok is false if the name
+// does not show that the source made it internal.
 func StaticName(name string) (in Static, ok bool) {
 	if unit, rest, found := cutStatic(name); found {
 		if nested, found := StaticName(rest); found {
@@ -71,8 +71,8 @@ func fileOf(plain string) string {
 	return ""
 }
 
-// clangStatic reports whether one of the names that a mangled name consists of has the
-// letter L of internal linkage in front: _ZL5blendff, _ZN3gfxL5blendEff.
+// clangStatic reports whether a part of a mangled name starts with the letter L, which means
+// internal linkage: _ZL5blendff, _ZN3gfxL5blendEff.
 func clangStatic(name string) bool {
 	rest, nested := strings.CutPrefix(name, "_ZN")
 	if !nested {

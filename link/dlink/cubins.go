@@ -12,14 +12,14 @@ import (
 	"ptxlink/object/container"
 )
 
-// Cubins is the machine code that nvlink links with the PTX, and the members of archives that
-// it links if something needs them.
+// Cubins holds the machine code that nvlink links with the PTX, and members of archives, which
+// nvlink links only if something needs them.
 type Cubins struct {
 	List    []container.Cubin
 	Symbols []link.Cubin // of List, for link.Options.Cubins
 }
 
-// add adds cubins that stand behind a number of inputs, or reports why they cannot be read.
+// add adds cubins that come after the first at inputs, or reports why they cannot be read.
 func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Log) {
 	for _, cubin := range list {
 		cubin.Data = container.MendClang(cubin.Data)
@@ -38,11 +38,11 @@ func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Lo
 	}
 }
 
-// Linked returns those of List that a link has taken. link.Options.Cubins had Symbols, perhaps
-// followed by others.
+// Linked returns the cubins of List that a link has taken. link.Options.Cubins must have started
+// with Symbols; others may follow.
 func (c *Cubins) Linked(r *link.Result) []container.Cubin { return taken(c.List, r) }
 
-// Taken returns the symbols of those that Linked returns.
+// Taken returns the symbols of the cubins that Linked returns.
 func (c *Cubins) Taken(r *link.Result) []link.Cubin { return taken(c.Symbols, r) }
 
 func taken[C any](list []C, r *link.Result) (chosen []C) {
@@ -57,14 +57,15 @@ func taken[C any](list []C, r *link.Result) (chosen []C) {
 	return chosen
 }
 
-// Kernels returns words for -kernels-used of nvlink, which keeps the kernels whose names contain one: those of
-// the result, and those of the cubins that the host launches. It returns nil if nvlink is to keep all kernels:
-// if all are launched, or if the list is too long for an argument. fits is false if it is too long, or takes
-// nvlink long.
+// Kernels returns words for nvlink's option -kernels-used, which keeps the kernels whose names
+// contain a word. They match the kernels of the result, and the kernels of the cubins that the host
+// launches. It returns nil if nvlink must keep all kernels: because all are launched, or because
+// the list is too long for an argument. fits is false if the list is too long, or would take nvlink
+// too much time.
 func Kernels(r *link.Result, launched []string, cubins []link.Cubin) (words []string, fits bool) {
 	const (
 		most  = 100_000   // bytes; Linux allows 128 KiB
-		looks = 1_000_000 // for a word in a name, which take about 15 s
+		looks = 1_000_000 // nvlink looks for a word in a name this often in about 15 s
 	)
 	var kept, others []string
 	for _, s := range r.Symbols() {
@@ -88,15 +89,16 @@ func Kernels(r *link.Result, launched []string, cubins []link.Cubin) (words []st
 		return nil, true
 	}
 	slices.Sort(kept)
-	kept = slices.Compact(kept) // cubins may have the kernels of the modules
+	kept = slices.Compact(kept) // because cubins may have the kernels of the modules too
 	if words = prefixes(kept, others); len(strings.Join(words, ",")) > most {
 		return nil, false
 	}
 	return words, len(words)*(len(kept)+len(others)) < looks
 }
 
-// prefixes returns the shortest prefix of each name that no other name contains, once. nvlink takes
-// 0.1 ms to look for a word in the name of a kernel.
+// prefixes returns, for each name, the shortest prefix that no other name contains, without
+// duplicates. Few and short words are faster, since nvlink takes 0.1 ms to look for a word in the
+// name of a kernel.
 func prefixes(names, others []string) (words []string) {
 	text := suffixarray.New([]byte(strings.Join(others, ",")))
 	for _, name := range names {
@@ -107,7 +109,7 @@ func prefixes(names, others []string) (words []string) {
 	return slices.Compact(words)
 }
 
-// from reports whether a link takes a cubin of an archive.
+// from reports whether a link takes any cubin of an archive.
 func (c *Cubins) from(archive string, r *link.Result) bool {
 	return slices.ContainsFunc(c.Linked(r), func(cubin container.Cubin) bool { return strings.HasPrefix(cubin.Name, archive+"(") })
 }

@@ -48,11 +48,11 @@ type Options struct {
 	// "compute_80": then the driver links the PTX of the objects when the program is
 	// loaded, and only the register file is written.
 	Arch string
-	// System links all of libcudadevrt.a, and not only what is needed.
+	// System links all of libcudadevrt.a instead of only the needed members.
 	System bool
 	// LTO is set if nvlink compiles the LTO-IR of the objects.
 	LTO bool
-	// PTX is set if the output is PTX, into which no cubin is linked.
+	// PTX is set if the output is PTX, into which no cubin can be linked.
 	PTX bool
 	// Prefer chooses between PTX and a cubin of one object.
 	Prefer Preference
@@ -62,7 +62,7 @@ type Options struct {
 	MapInputs bool
 }
 
-// maps returns what maps files, or nil if they are read.
+// maps returns the store for mapped files, or nil if files must be read instead.
 func (o Options) maps() *mapped.Files {
 	if o.MapInputs {
 		return new(mapped.Files)
@@ -70,38 +70,39 @@ func (o Options) maps() *mapped.Files {
 	return nil
 }
 
-// Preference is where a cubin that runs on the GPU is linked in place of PTX for the same GPU
-// or an older one.
+// Preference says where a cubin that runs on the GPU is linked instead of PTX for the same GPU or
+// an older one.
 type Preference uint8
 
 const (
 	PreferPTX      Preference = iota
-	PreferArchived            // the cubins of members of archives, as their authors built them
-	PreferOwn                 // also those of objects, if ptxas made them of the PTX beside them for just this GPU
+	PreferArchived            // in members of archives: the cubins as their authors built them
+	PreferOwn                 // also in objects, if ptxas made it of the PTX beside it for just this GPU
 	PreferCubins
 )
 
-// Job is a device link. Its Modules and Cubins are those of objects with relocatable code, Cubins also those of
-// libcudadevrt.a, which is an archive to pull from, too. Arch is that of Options, sm_90a in place of sm_90, or sm_80 for
-// compute_80.
+// Job is a device link. Modules and Cubins come from the objects with relocatable code; Cubins also
+// has the cubins of libcudadevrt.a, whose members are linked only if something needs them. Arch is
+// Options.Arch, except that it is sm_90a instead of sm_90 if the objects need it, and sm_80 instead
+// of compute_80.
 type Job struct {
 	Separated
-	// Launched are patterns of the kernels that the host launches; nil if that is not known of
-	// all files.
+	// Launched are patterns of the kernels that the host launches; nil if some files do not record
+	// their kernels, since others may then be launched too.
 	Launched []string
 	// WholeProgram are the objects that nvcc compiled without -rdc=true. They are not linked.
 	WholeProgram []string
 	// NotLinked are the objects without code for the GPU, with the reason.
 	NotLinked []string
-	// Messages are about objects that are not linked. With an error, there is no link.
+	// Messages are about objects that are not linked. If one is an error, the link must not run.
 	Messages []*link.Message
 
-	// Unknown is set if some code is LTO-IR only, which may define and use any name.
+	// Unknown is set if some code is LTO-IR only, because it may define and use any name.
 	Unknown bool
-	// HostObject is that of link.Options.
+	// HostObject is the same as in link.Options.
 	HostObject func(symbol string) (object string, extensible bool)
 
-	units   []candidate // of the inputs, and of the objects that are skipped
+	units   []candidate // the units of the inputs, and of the objects that are skipped
 	virtual bool
 }
 
@@ -109,19 +110,20 @@ type Job struct {
 //
 //  1. Of a host object, only relocatable device code (nvcc -dc) is linked. Objects
 //     without any are skipped.
-//  2. Of an archive of host objects, all members are linked. The host linker may take
+//  2. All members of an archive of host objects are linked, because the host linker may take
 //     any of them, and a program registers its kernels only when each object that was
 //     linked here is there.
-//  3. What was linked into an output of nvcc -dlink among the files is not linked again.
-//  4. A -l that finds no archive is skipped: it is a library of the host.
+//  3. If an output of nvcc -dlink is among the files, the objects linked into it are not
+//     linked again.
+//  4. A -l that finds no archive is skipped, because it is a library of the host.
 //  5. If all files are objects that record the kernels that their host code launches, or
 //     archives of such objects, other kernels are not linked.
 //  6. An object without code for the GPU is skipped with a warning. It registers
 //     nevertheless.
 //
-// PTX, fatbins and archives of PTX become inputs as they are, and only the needed
-// members of such an archive are linked. So do files that cannot be read: link.Link gets
-// the same error (package infile) and reports it.
+// PTX, fatbins and archives of PTX become inputs unchanged, and only the needed
+// members of such an archive are linked. Files that cannot be read become inputs too, because
+// link.Link gets the same error (package infile) and reports it.
 func Read(ctx context.Context, files []File, o Options) *Job {
 	var log diag.Log
 	r := reader{Options: o, log: &log, read: infile.Of(ctx), linked: map[string]bool{}, libraries: map[string]bool{}}
@@ -142,7 +144,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	needy := slices.ContainsFunc(r.candidates, func(c candidate) bool { return !c.system && (c.verdict == suits || c.verdict == cubinOnly) })
 	for _, c := range r.candidates {
 		switch {
-		case c.system && !r.System && !needy: // nothing can need libcudadevrt.a
+		case c.system && !r.System && !needy: // because nothing can need libcudadevrt.a
 			continue
 		case c.system && r.verdict(c.Object, true) != suits:
 			r.library(ctx, c, j)
@@ -171,34 +173,31 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	return j
 }
 
-// reader is the state of Read.
 type reader struct {
 	Options
 	log        *diag.Log
-	read       *infile.Files // records what is read
+	read       *infile.Files // also records the reads
 	gpu        object.GPU
 	candidates []candidate
 	linked     map[string]bool // IDs in outputs of nvcc -dlink
 	libraries  map[string]bool // archives, by absolute path
 	separating bool            // in Separate
 	launched   []string        // patterns of the kernels that the host launches
-	unclear    bool            // some files do not say what they launch
+	unclear    bool            // some files do not record what they launch
 	whole      []string        // objects that were compiled without -rdc=true
 }
 
-// containers returns how containers are read.
 func (r *reader) containers() container.Options {
 	return container.Options{MaxSize: r.MaxInputSize, Open: r.read.ReadRegular}
 }
 
-// virtual reports whether the link is for a virtual architecture.
 func (r *reader) virtual() bool { return strings.HasPrefix(r.Arch, "compute_") }
 
 // candidate is an input whose device code may be linked.
 type candidate struct {
 	container.Object
 	input    link.Input
-	ids      []string // that its objects register
+	ids      []string // IDs that its objects register
 	code     bool     // a host object, which has an ID
 	library  string   // the path of libcudadevrt.a if nvlink links its cubins
 	system   bool     // libcudadevrt.a
@@ -206,7 +205,6 @@ type candidate struct {
 	verdict  verdict
 }
 
-// file adds the units of a file.
 func (r *reader) file(ctx context.Context, f File) {
 	data, err := f.read(ctx, r.maps())
 	if err == nil && container.IsArchive(data) {
@@ -246,7 +244,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		}
 		return
 	}
-	same := map[string]int{} // objects of ld -r, and members, may have one name
+	same := map[string]int{} // because objects of ld -r, and members, may have the same name
 	for _, code := range codes {
 		if same[code.Name]++; same[code.Name] > 1 {
 			code.Name = fmt.Sprintf("%s#%d", code.Name, same[code.Name])
@@ -258,7 +256,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		if code.WholeProgram {
 			r.whole = append(r.whole, code.Name)
 		}
-		if code.Lost { // nvlink refuses it too
+		if code.Lost { // nvlink refuses such an object too
 			r.log.Error(diag.NotPTX, diag.InFile(code.Name, 0, 0), "it has the ID of device code, and no section that is known holds the code").
 				WithHelp("if a later CUDA compiled it, only the nvlink of that release links it")
 		}
@@ -269,8 +267,9 @@ func (r *reader) file(ctx context.Context, f File) {
 	}
 }
 
-// hostSymbols returns the names of the objects that define symbols for the host. Those without code for
-// the GPU may define the symbols for other GPUs too, and have a warning.
+// hostSymbols returns the names of the objects that define symbols for the host. It skips objects
+// without code for the GPU: they have a warning already, and may define the symbols for other GPUs
+// too.
 func (r *reader) hostSymbols(ctx context.Context, files []File) map[string]string {
 	objects, skipped := map[string]string{}, map[string]bool{}
 	for _, c := range r.candidates {
@@ -298,14 +297,14 @@ func (c candidate) extensible() bool {
 	})
 }
 
-// read maps a regular file, until maps are closed, or reads it.
+// read maps a regular file until maps are closed, and otherwise reads it.
 func read(ctx context.Context, path string, maps *mapped.Files) ([]byte, error) {
 	return maps.Read(path, math.MaxInt64, infile.Of(ctx))
 }
 
-// library adds the cubins of libcudadevrt.a. That of CUDA 13 has PTX for the newest GPU only.
-// A link for a virtual architecture needs no more than their names, which those of all GPUs
-// define.
+// library adds the cubins of libcudadevrt.a, because the library of CUDA 13 has PTX for the newest
+// GPU only. A link for a virtual architecture needs only the names of the cubins, so cubins for any
+// GPU will do.
 func (r *reader) library(ctx context.Context, c candidate, j *Job) {
 	path := cmp.Or(c.input.Path, c.input.Name)
 	data, err := File{Path: path, Text: c.input.Text}.read(ctx, r.maps())
@@ -324,11 +323,11 @@ func (r *reader) library(ctx context.Context, c candidate, j *Job) {
 	}
 }
 
-// RegisterFile returns what nvlink writes to the file of --register-link-binaries,
+// RegisterFile returns the contents that nvlink writes to the file of --register-link-binaries,
 // which nvcc compiles into the program: the IDs of the linked objects.
 //
-// Of libcudadevrt.a, it has the ID only if the library is linked; if the driver
-// links, always, and r may be nil.
+// It includes the ID of libcudadevrt.a only if the library is linked; if the driver links, it
+// always includes the ID, and r may be nil.
 func (j *Job) RegisterFile(r *link.Result) []byte {
 	var ids []string
 	for _, u := range j.units {

@@ -16,28 +16,29 @@ import (
 // Intermediate is the intermediate code of a link, LTO-IR or LLVM bitcode, which becomes PTX
 // in two steps:
 //
-//  1. Each unit is compiled alone (Apart), so that the link checks every call and object
-//     between them and names the file, and takes only what it needs of archives.
-//  2. What the link needs is compiled together (Together), as NVIDIA's and LLVM's tools do,
-//     which moves code across the units.
+//  1. Each unit is compiled alone (Apart), because only then the link can check calls and
+//     objects between units, name the file in messages, and take only what it needs of archives.
+//  2. The units that the link needs are compiled together (Together), as NVIDIA's and LLVM's tools
+//     do, so that the compiler can move code across units.
 type Intermediate struct {
 	Units []container.Unit
-	// Unchecked is set if members of archives are only compiled together: their compiler has
-	// compared the types of functions. Members that cannot be compiled alone are so, too.
+	// Unchecked is set if members of archives need only be compiled together, because their
+	// compiler has compared the types of functions. Members that cannot be compiled alone are also
+	// only compiled together.
 	Unchecked bool
-	// Quick is set if what is compiled alone is only checked.
+	// Quick is set if units compiled alone are only checked.
 	Quick bool
 
 	at       []int // the place of each unit among the modules
 	archives map[int]bool
-	texts    [][]byte // of units that are compiled
+	texts    [][]byte // PTX of the units compiled so far
 	lazy     []bool   // units that are compiled only if something needs them
 	offered  []bool   // units that nothing is known to need yet
-	failed   []bool   // those that cannot be compiled alone
+	failed   []bool   // units that cannot be compiled alone
 }
 
-// add adds the units of a file, and returns the places for their PTX, the first of which is
-// at among the modules. An archive has one place.
+// add adds the units of a file, and returns the places for their PTX. The first place is at among
+// the modules. An archive has one place.
 func (c *Intermediate) add(at int, name string, units []container.Unit, archive, whole bool) (places []link.Input) {
 	if archive {
 		lazy.Put(&c.archives, at, true)
@@ -47,7 +48,7 @@ func (c *Intermediate) add(at int, name string, units []container.Unit, archive,
 	for _, u := range units {
 		if archive {
 			member := path.Base(u.Name[len(name)+1 : len(u.Name)-1])
-			if named[member]++; named[member] > 1 { // of ld -r, or members of one name
+			if named[member]++; named[member] > 1 { // names from ld -r, or of members, may be equal
 				member = fmt.Sprintf("%s#%d", member, named[member])
 			}
 			u.Name = name + "(" + member + ")"
@@ -56,7 +57,8 @@ func (c *Intermediate) add(at int, name string, units []container.Unit, archive,
 		}
 		c.at = append(c.at, at+len(places)-1)
 		c.Units = append(c.Units, u)
-		// The names in LTO-IR are not known before it is compiled.
+		// The names in LTO-IR are not known before it is compiled, so it cannot wait until
+		// something needs it.
 		c.lazy = append(c.lazy, archive && !whole && u.Bitcode != nil)
 		c.offered = append(c.offered, c.lazy[len(c.lazy)-1])
 		c.failed = append(c.failed, false)
@@ -65,8 +67,9 @@ func (c *Intermediate) add(at int, name string, units []container.Unit, archive,
 	return places
 }
 
-// preferFor sorts the members of an archive: first those for the newest of the GPUs whose code runs on gpu. LLVM 19 has one
-// archive with its OpenMP runtime for each GPU, in which all members define the same names.
+// preferFor sorts the members of an archive: members for the newest GPU whose code runs on gpu come
+// first. The order matters because LLVM 19 has one archive with its OpenMP runtime for each GPU, in
+// which all members define the same names.
 func preferFor(gpu object.GPU, members []container.Unit) {
 	slices.SortStableFunc(members, func(a, b container.Unit) int {
 		fit := func(u container.Unit) int {
@@ -79,8 +82,8 @@ func preferFor(gpu object.GPU, members []container.Unit) {
 	})
 }
 
-// deferInline moves the units that would be empty when compiled alone, because they have only inline
-// functions, to Together: they are libraries, as archives are.
+// deferInline moves the units that would be empty when compiled alone, because they have only
+// inline functions, to Together. They are libraries, like archives.
 func (c *Intermediate) deferInline() {
 	for i, u := range c.Units {
 		if u.Bitcode != nil && u.Bitcode.OnlyInline() {
@@ -90,16 +93,17 @@ func (c *Intermediate) deferInline() {
 	}
 }
 
-// deferred reports whether a unit is left to Together.
+// deferred reports whether units remain that only Together can compile.
 func (c *Intermediate) deferred() bool { return slices.Contains(c.failed, true) }
 
-// hidden reports whether a unit is taken, but not among the modules.
+// hidden reports whether a unit is taken without being among the modules, because it is only
+// compiled together.
 func (c *Intermediate) hidden(i int) bool {
 	return c.lazy[i] && !c.offered[i] && (c.Unchecked || c.failed[i])
 }
 
-// next returns the numbers of the units that are to be compiled alone now. Of members of archives, those that
-// cannot be compiled are left to Together.
+// next returns the numbers of the units that must be compiled alone now. Members of archives come
+// last, and members is set for them, because members that cannot be compiled are left to Together.
 func (c *Intermediate) next() (list []int, members bool) {
 	for i := range c.Units {
 		if c.offered[i] || c.texts[i] != nil || c.hidden(i) || c.lazy[i] && len(list) > 0 && !members {
@@ -123,7 +127,7 @@ func offered(members []link.Cubin) []link.Cubin {
 	return members
 }
 
-// Hidden returns the members of archives that are taken and not among the modules.
+// Hidden returns the members of archives that are taken without being among the modules.
 func (c *Intermediate) Hidden() []link.Cubin {
 	var list []link.Cubin
 	for i, u := range c.Units {
@@ -134,7 +138,7 @@ func (c *Intermediate) Hidden() []link.Cubin {
 	return offered(list)
 }
 
-// symbols returns the names of a unit, without definitions of those that are defined.
+// symbols returns the names of a unit, without its definitions of the names in defined.
 func symbols(u container.Unit, defined map[string]bool) link.Cubin {
 	member := link.Cubin{Name: u.Name, Archived: true}
 	for _, s := range u.Bitcode.Symbols {
@@ -145,8 +149,8 @@ func symbols(u container.Unit, defined map[string]bool) link.Cubin {
 	return member
 }
 
-// members returns the members of archives that are not compiled yet, without the definitions of
-// what a compiled unit defines: that one is linked.
+// members returns the members of archives that are not compiled yet. A definition is omitted if a
+// compiled unit defines the name too, because that unit is linked instead.
 func (c *Intermediate) members() (list []link.Cubin) {
 	defined := map[string]bool{}
 	for i, u := range c.Units {
@@ -165,8 +169,9 @@ func (c *Intermediate) members() (list []link.Cubin) {
 	return list
 }
 
-// Pull takes the members of Offered that the result of a link needs, or that define names of
-// options, all of them if there is no result. It reports whether there are any.
+// Pull takes the members of Offered that the result of a link needs, or that define one of the
+// names, which options ask for. It takes all members if there is no result. It reports whether it
+// took any.
 func (c *Intermediate) Pull(r *link.Result, names []string) (pulled bool) {
 	var members []int // the units of c.members
 	for i := range c.Units {
@@ -185,8 +190,8 @@ func (c *Intermediate) Pull(r *link.Result, names []string) (pulled bool) {
 	return len(needed) > 0
 }
 
-// Arch returns the GPU to compile for: that of a link, or if it names none, the highest of the units, or "".
-// Members of archives count only if there are no others.
+// Arch returns the GPU to compile for: link, the GPU of the link, otherwise the highest GPU of the
+// units, or "". Members of archives count only if all units are members.
 func (c *Intermediate) Arch(link string) string {
 	var best object.GPU
 	members := !slices.Contains(c.lazy, false)
@@ -214,7 +219,7 @@ func (c *Intermediate) Apart(modules []link.Input) ([]link.Input, error) {
 		if c.texts[i] != nil {
 			list = append(list, container.ArchiveMember{Name: unit[len(modules[at].Name)+1 : len(unit)-1], Data: c.texts[i]})
 		}
-		members[at] = list // of no member, too
+		members[at] = list // also if the list is empty
 	}
 	for at, list := range members {
 		data, err := container.WriteArchive(list, false)
@@ -226,17 +231,17 @@ func (c *Intermediate) Apart(modules []link.Input) ([]link.Input, error) {
 	return modules, nil
 }
 
-// Outside is what uses the names of intermediate code, beside the modules of a link.
+// Outside describes the uses of names of intermediate code outside the modules of a link.
 type Outside struct {
-	All       bool     // anything may
-	Names     []string // these are kept
-	Variables bool     // the host looks up variables
+	All       bool     // anything may be used
+	Names     []string // names that must be kept
+	Variables bool     // the host looks up variables, so all must be kept
 	Cubins    []link.Cubin
 }
 
 // Linked returns the units that a link of the modules of Apart, with Options.CrossReference, has
-// taken. Archive is set for members of archives that only other units use: the compiler needs to keep no
-// more of them than these use.
+// taken. Archive is set for members of archives that only other units use, because the compiler
+// need keep only the parts of them that these units use.
 func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.Unit) {
 	ours, linked := map[string]bool{}, map[string]bool{}
 	for _, u := range c.Units {
@@ -245,7 +250,7 @@ func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.Unit
 	for _, m := range r.Modules {
 		linked[m.Name] = true
 	}
-	seen, names := map[string]bool{}, map[string]bool{} // units, and names, that are seen outside
+	seen, names := map[string]bool{}, map[string]bool{} // units and names that are used outside
 	for _, s := range r.Symbols() {
 		if s.Kind == "entry" || o.Variables && s.Kind == "object" && s.Linkage != "" && (s.Space == "global" || s.Space == "const") {
 			seen[s.Module] = true
@@ -270,7 +275,7 @@ func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.Unit
 		if !linked[u.Name] && !(hidden && c.lazy[i] && !c.offered[i]) { // a hidden unit may need it
 			continue
 		}
-		if at := c.at[i]; c.archives[at] { // an archive may be given twice: -la -lb -la
+		if at := c.at[i]; c.archives[at] { // because an archive may be given twice: -la -lb -la
 			if c.offered[i] {
 				continue
 			}
@@ -315,9 +320,9 @@ func ModuleOf(units []container.Unit) string {
 	return fmt.Sprintf("<%s of %s and %d more>", units[0].Form(), units[0].Name, len(units)-1)
 }
 
-// Together returns the modules with the text of the linked units in place of the first unit,
-// and empty places for the others. Filled drops these when all code is compiled. Archives of which
-// nothing is linked stay.
+// Together returns the modules with the text of the linked units in the place of the first unit,
+// and empty places for the others. Filled must drop the empty places when all code is compiled.
+// Archives stay if no member of them is linked.
 func (c *Intermediate) Together(modules []link.Input, linked []container.Unit, text []byte) []link.Input {
 	modules = append([]link.Input(nil), modules...)
 	taken := map[string]bool{}

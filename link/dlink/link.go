@@ -19,7 +19,8 @@ import (
 // Linker links device code of all forms: PTX, cubins that nvlink links with the result, and LTO-IR and
 // LLVM bitcode, which are compiled to PTX.
 type Linker struct {
-	// Options are those of the link of the PTX, with all inputs. If they have Cubins, PTX must be set.
+	// Options are the options of the PTX link, with all inputs. If they have Cubins, PTX must be
+	// set.
 	Options link.Options
 	// PTX, Prefer and MapInputs are the same as in the Options of Separate.
 	PTX       bool
@@ -29,7 +30,8 @@ type Linker struct {
 	Separate func(Preference) (Separated, []*link.Message)
 	// Link links PTX. If it is nil, link.Link does.
 	Link func(context.Context, link.Options) (*link.Result, error)
-	// LTOIR and Bitcode return what compiles such code. If one is nil, link.Link refuses inputs with such code.
+	// LTOIR and Bitcode return the compiler for such code. If one is nil, link.Link refuses inputs
+	// with such code.
 	LTOIR, Bitcode func(*Intermediate) (Compiler, error)
 	// Jobs is the number of compilers that run at a time; 0 means one per CPU.
 	Jobs int
@@ -40,35 +42,38 @@ type Linker struct {
 // ErrRejected is the error of a Compiler that refuses code.
 var ErrRejected = tool.ErrRejected
 
-// Compiler compiles intermediate code to PTX. Its methods log why they refuse code, and return ErrRejected. Any other
-// error ends the link.
+// Compiler compiles intermediate code to PTX. Its methods must log why they refuse code, and return
+// ErrRejected, because any other error ends the link.
 type Compiler interface {
 	// Lower compiles units to one module.
 	Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error)
-	// LowerEach compiles each unit to a module of its own, jobs at a time.
+	// LowerEach compiles each unit to its own module, jobs at a time.
 	LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error)
 }
 
 // Linked is a link of device code.
 type Linked struct {
 	*link.Result
-	Options link.Options      // those that the link of the PTX had
-	Cubins  []container.Cubin // what nvlink links with the result
-	// Own takes the inputs apart with PreferOwn. It is nil if that finds no other cubins.
+	Options link.Options      // the options of the PTX link
+	Cubins  []container.Cubin // the cubins that nvlink links with the result
+	// Own separates the inputs with PreferOwn. It is nil if PreferOwn would find no other cubins.
 	Own func() (Separated, []*link.Message)
 }
 
-// OnlyAssembled reports whether a message of a link holds only if ptxas assembles its output.
+// OnlyAssembled reports whether a message of a link must be dropped unless ptxas assembles the
+// output.
 func OnlyAssembled(m *link.Message) bool { return m.ID == diag.DebugMixed }
 
-// Combines reports whether units of intermediate code are compiled to one module, in which a use of a name refers
-// to the definition in that module.
+// Combines reports whether units of intermediate code are compiled to one module. A use of a name
+// then refers to the definition in that module, so options that give uses and definitions different
+// names prevent it.
 func Combines(o link.Options) bool {
 	return len(o.Wrap)+len(o.Define)+len(o.Weaken)+len(o.LocalizeInputs) == 0
 }
 
-// Run links. If the inputs cannot be read, compiled or linked, the error is *link.Errors; other errors are those of
-// LTOIR, Bitcode and what they return. With these, the Linked has only the Messages that came before, or is nil.
+// Run links. If the inputs cannot be read, compiled or linked, the error is *link.Errors; other
+// errors come from LTOIR, Bitcode and their compilers. After these, the Linked has only the
+// Messages logged so far, or is nil.
 func (l Linker) Run(ctx context.Context) (*Linked, error) {
 	ctx, _ = infile.Record(ctx)
 	l.Options.Inputs = Buffered(ctx, l.Options.Inputs, l.Options.MaxInputSize)
@@ -96,10 +101,9 @@ func (l Linker) Run(ctx context.Context) (*Linked, error) {
 	return linked, err
 }
 
-// linking is the state of Run.
 type linking struct {
 	Linker
-	said   []*link.Message // before the link
+	said   []*link.Message // messages logged before the link
 	passes []link.Pass
 }
 
@@ -112,7 +116,7 @@ func (l *linking) run(ctx context.Context) (*Linked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Preferred && r.Untyped() { // PTX says what all functions take
+	if c.Preferred && r.Untyped() { // only PTX has the types of all functions
 		as, err := l.take(ctx, PreferPTX)
 		if err != nil {
 			return nil, err
@@ -130,7 +134,7 @@ func (l *linking) run(ctx context.Context) (*Linked, error) {
 	return linked, nil
 }
 
-// say adds messages. It returns them as an error if there is one among them.
+// say adds messages. It returns an error if one of them is an error.
 func (l *linking) say(messages []*link.Message) error {
 	l.said = append(l.said, messages...)
 	if slices.ContainsFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }) {
@@ -139,7 +143,8 @@ func (l *linking) say(messages []*link.Message) error {
 	return nil
 }
 
-// heard adds the messages of a compiler. They are the error of one that refuses code.
+// heard adds the messages of a compiler. They replace ErrRejected, because they say why the
+// compiler refuses the code.
 func (l *linking) heard(log *diag.Log, err error) error {
 	if said := l.say(log.Messages); err == nil || errors.Is(err, ErrRejected) {
 		return cmp.Or(said, err)
@@ -147,8 +152,8 @@ func (l *linking) heard(log *diag.Log, err error) error {
 	return err
 }
 
-// once returns what was said, and the messages of a link that were not: links of the same inputs have most of
-// them in common.
+// once returns the messages said so far, and the new messages of a link, without duplicates. Links
+// of the same inputs would otherwise repeat most messages.
 func (l *linking) once(messages []*link.Message) []*link.Message {
 	if len(l.said) == 0 {
 		return messages
@@ -162,7 +167,7 @@ func (l *linking) once(messages []*link.Message) []*link.Message {
 	})
 }
 
-// check checks a link.
+// check links without writing anything, and adds the messages.
 func (l *linking) check(ctx context.Context, o link.Options) (*link.Result, error) {
 	o.CheckOnly, o.Stream = true, false
 	r, err := l.Link(ctx, o)
@@ -172,23 +177,22 @@ func (l *linking) check(ctx context.Context, o link.Options) (*link.Result, erro
 	return r, l.say(slices.DeleteFunc(r.Messages, OnlyAssembled))
 }
 
-// device is the device code of a link.
 type device struct {
 	Separated
 	options  link.Options
 	compiled []intermediate
-	apart    *link.Result // the link of each unit, where they were then compiled together
-	units    []link.Unit  // those units
+	apart    *link.Result // of the units compiled alone, if they were then compiled together
+	units    []link.Unit  // the units that were compiled together
 }
 
-// intermediate is code of one kind, and what compiles it.
+// intermediate is code of one kind, and its compiler.
 type intermediate struct {
 	*Intermediate
 	Compiler
 	kind string
 }
 
-// take takes the inputs apart, and compiles what is intermediate code.
+// take separates the inputs, and compiles the intermediate code.
 func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) {
 	s, messages := l.Separate(prefer)
 	c := &device{Separated: s, options: l.Options}
@@ -205,7 +209,7 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 	for _, code := range compilers {
 		switch {
 		case len(code.units.Units) == 0:
-		case code.find == nil: // link.Link says that it links none
+		case code.find == nil: // link.Link reports that it cannot link such code
 			return &device{options: l.Options}, nil
 		default:
 			if c.compiled == nil {
@@ -227,7 +231,7 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 	if o.Inputs = s.Modules; s.Arch != "" {
 		o.Arch = s.Arch
 	}
-	if o.Cubins = append(slices.Clip(o.Cubins), s.Cubins.Symbols...); o.CheckOnly && len(s.Cubins.List) > 0 { // a check as for a cubin
+	if o.Cubins = append(slices.Clip(o.Cubins), s.Cubins.Symbols...); o.CheckOnly && len(s.Cubins.List) > 0 { // as for a cubin
 		o.Spelling = o.Spelling.Without("--allow-undefined")
 	}
 	for _, compile := range []func(context.Context, *device, intermediate) error{l.compileApart, l.compileTogether} {
@@ -241,15 +245,16 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 	return c, nil
 }
 
-// read returns the errors that reading finds in the modules that are PTX: compilers may take long.
+// read returns the errors of reading the PTX modules. It comes first, because compilers may take
+// long.
 func (l *linking) read(ctx context.Context, modules []link.Input) error {
 	o := l.Options
 	o.Inputs = slices.DeleteFunc(slices.Clone(modules), func(in link.Input) bool { return in.Path == "" && in.Text == nil && in.Reader == nil })
 	return link.CheckInputs(ctx, o)
 }
 
-// compileApart compiles each unit alone, those in archives if something needs them. That is asked
-// again when they are compiled, since modules that they need may need others.
+// compileApart compiles each unit alone, members of archives only if something needs them. This
+// must be repeated after each round, since compiled members may need others.
 func (l *linking) compileApart(ctx context.Context, c *device, code intermediate) error {
 	for {
 		if err := l.compileNext(ctx, c, code); err != nil {
@@ -260,19 +265,19 @@ func (l *linking) compileApart(ctx context.Context, c *device, code intermediate
 			return nil
 		}
 		o := c.options
-		o.RequireDefined = nil // a name that nothing defines would pull all members
+		o.RequireDefined = nil // since a name that nothing defines would pull all members
 		o.Cubins, o.CheckOnly, o.Stream = slices.Concat(o.Cubins, offered, code.Hidden()), true, false
 		r, err := l.Link(ctx, o)
 		if refused := (*link.Errors)(nil); err != nil && !errors.As(err, &refused) {
 			return err
-		} // the link of all units reports what is wrong
+		} // otherwise the link of all units reports the errors
 		if !code.Pull(r, l.wanted()) {
 			return nil
 		}
 	}
 }
 
-// compileNext compiles the units that are known to be needed.
+// compileNext compiles the units that are known to be needed so far.
 func (l *linking) compileNext(ctx context.Context, c *device, code intermediate) (err error) {
 	defer l.timed(code.kind, time.Now())
 	for {
@@ -286,7 +291,7 @@ func (l *linking) compileNext(ctx context.Context, c *device, code intermediate)
 		}
 		log := diag.Log{Spelling: l.Options.Spelling}
 		texts, err := code.LowerEach(ctx, units, l.Jobs, &log)
-		if !errors.Is(err, ErrRejected) || !members || !Combines(l.Options) { // the compiler may take what is needed of members
+		if !errors.Is(err, ErrRejected) || !members || !Combines(l.Options) { // for Together
 			if err := l.heard(&log, err); err != nil {
 				return err
 			}
@@ -303,13 +308,14 @@ func (l *linking) timed(name string, start time.Time) {
 	l.passes = append(l.passes, link.Pass{Name: name, Time: time.Since(start), Start: start})
 }
 
-// wanted returns the names whose members of archives options ask for.
+// wanted returns the names that options ask for, so that members of archives must be taken for
+// them.
 func (l *linking) wanted() []string {
 	return slices.Concat(l.Options.Undefined, l.Options.RequireDefined)
 }
 
-// compileTogether compiles the units that the link takes to one module. What the link reports of
-// the units is reported before, at their files.
+// compileTogether compiles the units that the link takes to one module. Messages about the units
+// must come before, because only then they can point to the files of the units.
 func (l *linking) compileTogether(ctx context.Context, c *device, code intermediate) error {
 	if l.Apart || !Combines(l.Options) || len(code.Units) < 2 && !code.deferred() {
 		return nil
@@ -322,7 +328,7 @@ func (l *linking) compileTogether(ctx context.Context, c *device, code intermedi
 		return err
 	}
 	if slices.ContainsFunc(r.Symbols(), func(s link.Symbol) bool { return s.Name != s.Original && object.IsNumbaShared(s.Original) }) {
-		return nil // the compilers would take the arrays of two units for one
+		return nil // because the compilers would merge the arrays of two units
 	}
 	units := code.Linked(r, Outside{
 		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: l.wanted(), Variables: !o.CollectVariables, Cubins: c.Cubins.Taken(r),
@@ -343,15 +349,15 @@ func (l *linking) compileTogether(ctx context.Context, c *device, code intermedi
 	return nil
 }
 
-// describe adds to a link what it does not know: which unit of intermediate code defines and uses a symbol, and
-// which archives are not used.
+// describe adds facts that the link cannot know: which unit of intermediate code defines and uses a
+// symbol, and which archives are not used.
 func (c *device) describe(l *Linked, given []link.Input) {
 	modules := l.Modules
 	if c.apart != nil {
 		l.Units, l.References, l.Pulls = c.units, c.apart.References, c.apart.Pulls
 		modules = append(slices.Clip(modules), c.apart.Modules...)
 	}
-	if len(c.Archives) == 0 { // the link knows all that it has used
+	if len(c.Archives) == 0 { // then the link knows all that it has used
 		return
 	}
 	used := map[string]bool{}
@@ -379,7 +385,7 @@ func (c *device) describe(l *Linked, given []link.Input) {
 	for _, in := range given {
 		if unused[in.Path] {
 			l.Unused = append(l.Unused, in.Path)
-			delete(unused, in.Path) // it may be given twice
+			delete(unused, in.Path) // because it may be given twice
 		}
 	}
 }

@@ -18,29 +18,29 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Separated is what Separate finds in the inputs of a link.
+// Separated is the result of Separate.
 type Separated struct {
-	Modules []link.Input // those that link.Link reads, with places for the LTO-IR
+	Modules []link.Input // inputs for link.Link, with places for the LTO-IR
 	Cubins  Cubins
 	LTOIR   Intermediate
 	Bitcode Intermediate
-	Arch    string // the GPU to link for, if it is not that of the options
-	// Preferred is set if a cubin is linked in place of PTX, and BothForms if PTX is linked of an input
-	// that also has a cubin.
+	Arch    string // the GPU to link for, if it differs from the options
+	// Preferred is set if a cubin is linked instead of PTX, and BothForms if an input has both and
+	// its PTX is linked.
 	Preferred, BothForms bool
-	// Archives are the paths of those with such cubins, LTO-IR or bitcode.
+	// Archives are the paths of archives with such cubins, LTO-IR or bitcode.
 	Archives []string
 }
 
-// Separate takes the device code from inputs that have no PTX for o.Arch, or by o.Prefer:
-// relocatable cubins that run on it, in files of their own, fatbins and host objects, or else
-// LTO-IR or LLVM bitcode.
+// Separate takes the device code from inputs without PTX for o.Arch, or if o.Prefer prefers cubins:
+// relocatable cubins that run on o.Arch, in their own files, in fatbins or in host objects;
+// otherwise LTO-IR or LLVM bitcode.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
 	r := reader{Options: o, separating: true, log: log, read: infile.Of(ctx)}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	for _, in := range Buffered(ctx, inputs, o.MaxInputSize) {
 		path, data, maps := "", []byte(nil), r.maps()
-		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // a thousand modules are not opened twice
+		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // avoids opening modules twice
 			path, data = holder(ctx, in, maps)
 		}
 		r.Prefer = o.Prefer
@@ -49,12 +49,13 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		} else if s.take(&r, in, path, data) {
 			continue
 		}
-		maps.Close() // the link maps it again
+		maps.Close() // because the link maps it again
 	}
 	return s
 }
 
-// take takes an input apart. If it has nothing to take, it is left to link.Link.
+// take takes the device code of an input, unless there is nothing to take and link.Link must read
+// the input.
 func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (found bool) {
 	archive := container.IsArchive(container.Start(data))
 	offers := r.offers(path, data)
@@ -101,8 +102,9 @@ func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (fo
 	return found
 }
 
-// warnOfRest warns of objects of a file that are not linked although others are: those that ld -r
-// merged with them, and tile kernels. What nvcc -dlink made of the PTX in the file is no loss.
+// warnOfRest warns about objects of a file that are not linked although others are: objects that ld
+// -r merged with them, and tile kernels. It does not warn about cubins that nvcc -dlink made of the
+// PTX in the file, because the PTX is linked instead.
 func (r *reader) warnOfRest(path string, offers []container.Object) {
 	var rest container.Object
 	linked := false
@@ -148,9 +150,9 @@ func (r *reader) lost(rest container.Object, offers []container.Object) bool {
 	})
 }
 
-// chosen returns the objects of a file that have machine code, LTO-IR or bitcode, and whether nothing of the
-// file is linked as PTX. Of a file that is linked whole, link.Link takes all PTX, also beside cubins that
-// nvlink does not link, so r.Prefer then becomes PreferPTX.
+// chosen returns the objects of a file that have machine code, LTO-IR or bitcode, and whether
+// nothing of the file is linked as PTX. If a file is linked whole, link.Link takes all PTX, also
+// beside cubins that nvlink does not link, so r.Prefer must then become PreferPTX.
 func (r *reader) chosen(offers []container.Object, archive, whole bool) (codes []container.Object, all bool) {
 	said := len(r.log.Messages)
 	codes, all = r.relocatable(offers, archive)
@@ -172,20 +174,20 @@ func holder(ctx context.Context, in link.Input, maps *mapped.Files) (name string
 	return cmp.Or(in.Name, in.Path), data
 }
 
-// offers lists the device code of a file.
 func (r *reader) offers(path string, data []byte) []container.Object {
-	list, _ := container.Objects(path, data, r.containers()) // link.Link reports what is wrong
+	list, _ := container.Objects(path, data, r.containers()) // link.Link reports the errors
 	for i := range list {
-		if !r.separating { // nvcc knows no bitcode
+		if !r.separating { // because nvcc knows no bitcode
 			list[i].Codes = slices.DeleteFunc(list[i].Codes, func(c container.Code) bool { return c.Form == container.LLVMBitcode })
 		}
 	}
 	return list
 }
 
-// relocatable returns the objects of a file that have machine code, LTO-IR or bitcode, without the cubins
-// that nvlink does not link because they have been linked. It reads only cubins that may be
-// taken, or that a message will name. all is set if nothing of the file is linked as PTX.
+// relocatable returns the objects of a file that have machine code, LTO-IR or bitcode, without the
+// cubins that nvlink does not link because they have been linked. It is faster to read only cubins
+// that may be taken, or that a message will name. all is set if nothing of the file is linked as
+// PTX.
 func (r *reader) relocatable(offers []container.Object, archived bool) (list []container.Object, all bool) {
 	all = true
 	for _, code := range offers {
@@ -214,21 +216,21 @@ func (r *reader) cubin(of container.Object, c container.Code) (cubin container.C
 	return container.Cubin{Name: of.Name, Target: c.Target, Data: data}, err == nil
 }
 
-// mayHold reports whether a regular file starts as one that may hold more than PTX.
+// mayHold reports whether a regular file may hold more than PTX, by its first bytes.
 func mayHold(ctx context.Context, path string) bool {
 	magic := infile.Of(ctx).Head(path, 20)
 	return startsAsHolder(magic) || container.IsCompressed(magic)
 }
 
-// startsAsHolder reports whether a file that may hold more than PTX starts like this: a cubin or a file of the
-// host, a fatbin, an archive, LTO-IR or LLVM bitcode.
+// startsAsHolder reports whether a file may hold more than PTX, because it starts like a cubin or a
+// host file, a fatbin, an archive, LTO-IR or LLVM bitcode.
 func startsAsHolder(magic []byte) bool {
 	return container.IsLTOIR(magic) || container.IsTileIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || container.IsHostFile(magic) || container.IsFatbin(magic) || container.IsArchive(magic)
 }
 
-// Buffered returns the inputs with the contents of those that can be read only once, such as
-// standard input and named pipes, so that several passes can read them. What cannot be read is
-// left to link.Link, which reports why. limit is that of link.Options.MaxInputSize.
+// Buffered returns the inputs with their contents if they can be read only once, such as standard
+// input and named pipes, because several passes must read them. If an input cannot be read, it is
+// left to link.Link, which reports why. limit is link.Options.MaxInputSize.
 func Buffered(ctx context.Context, inputs []link.Input, limit int64) []link.Input {
 	inputs = slices.Clone(inputs)
 	for i := range inputs {
@@ -249,7 +251,7 @@ func isPipe(path string) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
-// pipe is a named pipe that is opened when it is read, which may block.
+// pipe is a named pipe. It is opened only when it is read, because opening may block.
 type pipe struct {
 	path string
 	file *os.File

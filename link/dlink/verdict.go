@@ -10,18 +10,18 @@ import (
 	"ptxlink/object/container"
 )
 
-// verdict is what becomes of the device code of a host object.
+// verdict says how the device code of a host object is used.
 type verdict int
 
 const (
-	suits     verdict = iota // it has PTX that runs on the GPU, or link.Link says what it is
-	unsuited                 // it has no code for the GPU: it is skipped
+	suits     verdict = iota // it has PTX that runs on the GPU, or link.Link reports its contents
+	unsuited                 // it is skipped, because it has no code for the GPU
 	cubinOnly                // nvlink links a cubin
 	ltoOnly                  // nvlink would compile LTO-IR
 )
 
-// judge sets the verdict of each candidate. nvcc 12 asks for sm_90 where sm_90a is meant,
-// and nvlink 12 takes the code for sm_90a. Both are one GPU.
+// judge sets the verdict of each candidate. nvcc 12 asks for sm_90 even if sm_90a is meant, so
+// nvlink 12 takes the code for sm_90a instead. Both are one GPU.
 func (r *reader) judge() {
 	special := object.GPU{Number: 90, Suffix: 'a'}
 	if r.gpu == (object.GPU{Number: 90}) && !r.virtual() && slices.ContainsFunc(r.candidates, func(c candidate) bool {
@@ -34,7 +34,7 @@ func (r *reader) judge() {
 	}
 }
 
-// verdict returns what becomes of device code, which may be that of a member of an archive.
+// verdict returns how device code is used. archived is set for a member of an archive.
 func (r *reader) verdict(code container.Object, archived bool) verdict {
 	if len(code.Codes) == 0 {
 		return suits
@@ -52,7 +52,8 @@ func (r *reader) verdict(code container.Object, archived bool) verdict {
 	return unsuited
 }
 
-// prefers reports whether the cubin of a GPU, if there is one, is linked in place of PTX.
+// prefers reports whether the cubin, if there is one, is linked instead of the PTX. cubin and ptx
+// are their GPUs.
 func (r *reader) prefers(code container.Object, cubin, ptx string, archived bool) bool {
 	switch {
 	case cubin == "" || numberOf(cubin) < numberOf(ptx):
@@ -68,8 +69,8 @@ func (r *reader) prefers(code container.Object, cubin, ptx string, archived bool
 	return len(list) == 1 && list[0].Virtual() == numberOf(ptx)
 }
 
-// runs reports whether PTX or LTO-IR for a target can be linked for the GPU; if none is named,
-// any can.
+// runs reports whether PTX or LTO-IR for a target can be linked for the GPU; any can if the link
+// names none.
 func (r *reader) runs(target string) bool {
 	t, ok := object.ParseGPU(target)
 	return ok && (r.gpu.Runs(t) || r.Arch == "")
@@ -80,7 +81,7 @@ func (r *reader) cubinFor(code container.Object) string {
 	return highest(code.Targets(container.MachineCode), r.fits)
 }
 
-// highest returns the first target with the highest number of those that suit, or "".
+// highest returns the first target with the highest number among the targets that suit, or "".
 func highest(targets []string, suits func(string) bool) (target string) {
 	for _, of := range targets {
 		if suits(of) && (target == "" || numberOf(of) > numberOf(target)) {
@@ -90,14 +91,13 @@ func highest(targets []string, suits func(string) bool) (target string) {
 	return target
 }
 
-// fits reports whether a cubin for a target runs on the GPU of the link.
 func (r *reader) fits(target string) bool {
 	t, ok := object.ParseGPU(target)
 	return ok && !r.PTX && !r.virtual() && r.gpu.RunsCubin(t)
 }
 
-// cubins returns the cubins of an object that nvlink links: several only of an OffloadBinary or a
-// fatbin that has several for the GPU.
+// cubins returns the cubins of an object that nvlink links. There are several only if an
+// OffloadBinary or a fatbin has several for the GPU.
 func (r *reader) cubins(code container.Object) (list []container.Cubin) {
 	target := r.cubinFor(code)
 	for _, c := range code.Codes {
@@ -110,7 +110,7 @@ func (r *reader) cubins(code container.Object) (list []container.Cubin) {
 	return list
 }
 
-// numberOf returns the number of a GPU: 90 of sm_90a.
+// numberOf returns the number of a GPU: 90 for sm_90a.
 func numberOf(target string) int {
 	gpu, _ := object.ParseGPU(target)
 	return gpu.Number
@@ -144,8 +144,8 @@ func (r *reader) units(code container.Object) (list []container.Unit) {
 	return list
 }
 
-// report reports the objects that are not linked: for each reason one message, with the
-// other objects as notes.
+// report reports the objects that are not linked, in one message per reason, with the other objects
+// as notes.
 func (r *reader) report() {
 	var first [ltoOnly + 1]*diag.Message
 	for _, c := range r.candidates {
