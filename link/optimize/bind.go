@@ -7,8 +7,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// bind finds what takes the place of each parameter of a call. It returns a reason if
-// the call cannot be inlined.
+// bind finds the replacement for each parameter of a call. If the call cannot be inlined, it
+// returns the reason.
 func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 	at.code = at.callee.code()
 	at.usages, _ = at.callee.usages()
@@ -30,7 +30,7 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 		return "the arguments do not match the parameters"
 	}
 	at.names = map[int32]string{}
-	for i := range signature.Len() { // the parameters are the first locals
+	for i := range signature.Len() { // parameters are the first locals
 		if signature.At(i).Space == ".reg" {
 			at.names[int32(i)] = s.register(at.caller)
 		}
@@ -43,8 +43,8 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 	return ""
 }
 
-// argument is what a call passes for a parameter, or where it leaves a result: an object
-// in .param of the caller, or another operand.
+// argument is the operand that a call passes for a parameter, or in which it leaves a result: an
+// object in .param of the caller, or another operand.
 type argument struct {
 	what   string // for messages
 	object int32  // the local of the caller, or -1
@@ -54,8 +54,8 @@ type argument struct {
 	align  int64 // of the object
 }
 
-// accesses returns the accesses of the parameter by the callee, and those of the argument
-// by the caller.
+// accesses returns the callee's accesses of the parameter, and the caller's accesses of the
+// argument.
 func (a *argument) accesses(inner *usage) []access {
 	list := slices.Clone(inner.accesses)
 	if a.outer != nil {
@@ -64,7 +64,7 @@ func (a *argument) accesses(inner *usage) []access {
 	return append(list, *a.passed)
 }
 
-// bindOne finds what takes the place of parameter i, a result or an argument.
+// bindOne finds the replacement for parameter i, which is a result or an argument.
 func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool, o ptx.Operand) string {
 	t := at.callee.decl.Signature.At(i)
 	if t.Space == ".reg" {
@@ -89,7 +89,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	}
 	at.objects = append(at.objects, a.object)
 	p := place{size: a.size, align: max(t.Alignment(), a.align)}
-	if list, ok := cells(accesses); ok && len(inner.taken) == 0 { // registers, if all accesses can be of them
+	if list, ok := cells(accesses); ok && len(inner.taken) == 0 { // registers, if they fit
 		for k := range list {
 			list[k].name = s.register(at.caller)
 		}
@@ -111,7 +111,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	}
 	p.memory = s.register(at.caller)
 	p.alignFor(accesses, len(inner.taken) > 0)
-	s.fit(c, at, inner, a.outer, nil, &p) // memory fits all
+	s.fit(c, at, inner, a.outer, nil, &p) // memory serves all accesses
 	at.places = append(at.places, p)
 	return ""
 }
@@ -120,8 +120,8 @@ func nameOf(c *ptx.Code, o ptx.Operand) string {
 	return "argument " + asWritten(c).spell(o.First, o.End)
 }
 
-// argumentOf reads an operand of a call, for a parameter of a type. It returns a reason
-// if the call cannot be inlined.
+// argumentOf reads an operand of a call, for a parameter of type t. If the call cannot be inlined,
+// it returns the reason.
 func argumentOf(c *ptx.Code, used []usage, t *ptx.Type, result bool, o ptx.Operand) (a argument, reason string) {
 	a = argument{what: nameOf(c, o), object: -1, size: t.Size()}
 	local, ok := c.Reference(int(o.First)).Local()
@@ -153,8 +153,8 @@ func argumentOf(c *ptx.Code, used []usage, t *ptx.Type, result bool, o ptx.Opera
 	return a, ""
 }
 
-// alignFor aligns an object in memory for its accesses: what ptxas places by the ABI is
-// aligned better than declared.
+// alignFor aligns an object in memory for its accesses. The declared alignment may be too small,
+// because ptxas aligns objects that it places by the ABI better than declared.
 func (p *place) alignFor(accesses []access, taken bool) {
 	for k := range accesses {
 		if n := accesses[k].width() * int64(len(accesses[k].elements)); n <= 16 && n&(n-1) == 0 {
@@ -166,8 +166,8 @@ func (p *place) alignFor(accesses []access, taken bool) {
 	}
 }
 
-// fit adds the edits of the accesses of one parameter on both sides, if there are
-// instructions for them. An operand is either an object, or passed.
+// fit adds the edits of the accesses of one parameter on both sides. It reports false if there are
+// no instructions for them. An operand is either an object of the caller (outer), or passed.
 func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, passed *access, p *place) bool {
 	edits, ok := p.rewrite(view{at.code, at.names}, inner)
 	if !ok {
@@ -189,8 +189,8 @@ func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, passed *access, 
 	return true
 }
 
-// straight reports whether all stores of an object come right before a call: no other
-// code can branch in between.
+// straight reports whether all stores of an object come right before a call, so that no other code
+// can branch in between.
 func straight(c *ptx.Code, u *usage, call int32) bool {
 	for i := range u.accesses {
 		from := u.accesses[i].statement

@@ -17,14 +17,14 @@ func (s *state) unfit(f *function) string {
 	return *f.reason
 }
 
-// reconsider forgets why functions cannot be inlined, and lists the names of the module
-// that ranges may hide.
+// reconsider forgets why functions cannot be inlined, because a pass may have removed the reasons,
+// and lists the names of the module that ranges may hide.
 func (s *state) reconsider() {
 	for _, f := range s.functions {
 		f.reason = nil
 	}
 	s.numbered = map[string]int64{}
-	for name := range s.p.Names { // no range has an added one
+	for name := range s.p.Names { // added names cannot be in a range
 		if b, number, ok := ptx.SplitNumber(name); ok {
 			if least, known := s.numbered[b]; !known || number < least {
 				s.numbered[b] = number
@@ -62,7 +62,7 @@ func (s *state) findUnfit(f *function) string {
 	if slices.ContainsFunc(c.TargetRanges, func(r ptx.TargetRange) bool { return slices.Contains(r.Targets, ptx.NoReference) }) {
 		return "a branch target that is not defined"
 	}
-	if name := c.Undeclared(); name != "" { // the caller may declare it
+	if name := c.Undeclared(); name != "" { // because only the caller may declare it
 		return name + " is not declared in it"
 	}
 	for _, l := range c.Locals {
@@ -114,8 +114,9 @@ func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	return ""
 }
 
-// knownInstructions lists those that another function can have, sorted. Later versions of PTX add instructions, of which one may belong to its
-// function, as alloca does, or return from it.
+// knownInstructions lists the instructions that a function may have to be inlined, sorted. Others
+// must be refused, because a later version of PTX may add an instruction that belongs to its
+// function, as alloca does, or returns from it.
 var knownInstructions = sync.OnceValue(func() []string {
 	list := strings.Fields(`abs activemask add addc and applypriority atom bar barrier bfe bfi bfind bmsk bra brev brkpt brx call cctl cctlu clusterlaunchcontrol clz
 		cnot copysign cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit fence fma fns getctarank griddepcontrol isspacep istypep ld ldmatrix ldu
@@ -133,8 +134,8 @@ func (s *state) hides(base string, count int64) bool {
 	return known && least < count
 }
 
-// described reports whether DWARF describes a function: a section refers to its name or
-// to a label in it.
+// described reports whether DWARF describes a function, because a section refers to its name or to
+// a label in it.
 func (s *state) described(f *function) bool {
 	return s.p.Described[f.name] || len(s.p.Described) > 0 && slices.ContainsFunc(f.code().Locals, func(l ptx.LocalDecl) bool {
 		return l.Kind == ptx.CodeLabel && s.p.Described[f.src.String(l.Name)]

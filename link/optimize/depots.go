@@ -10,15 +10,14 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// depots are the .local objects of the functions that are inlined into one function.
-// The calls of one function never overlap in time, so all use the same objects. They
-// are declared at the top of the function: ptxas gives each declaration in a nested
-// block memory of its own.
+// depots are the .local objects of the functions that are inlined into one function. The calls of
+// one function never overlap in time, so all use the same objects. They must be declared at the top
+// of the function, because ptxas gives each declaration in a nested block its own memory.
 type depots struct {
 	slots     []*slot
 	registers map[registerKey]*slot
-	order     []*slot // of registers
-	bytes     int64   // of registers
+	order     []*slot // the slots of registers, in order
+	bytes     int64   // size of the slots in registers
 }
 
 type registerKey struct {
@@ -32,10 +31,10 @@ type slot struct {
 	size, align int64
 }
 
-// move assigns the .local objects of a callee to slots, the largest first. It returns
-// the edits that remove their declarations, and adds their new names. An object that
-// ptxas keeps in registers shares a slot only with itself in the other copies of its
-// function: in one slot with another, it would be in memory.
+// move assigns the .local objects of a callee to slots, the largest first. It returns the edits
+// that remove their declarations, and adds their new names. An object that ptxas keeps in registers
+// shares a slot only with itself in the other copies of its function, because in one slot with
+// another object it would be in memory.
 func (d *depots) move(s *state, at *site, names map[int32]string, removed map[int32]bool) (edits []edit) {
 	c := at.code
 	var moved []int32
@@ -69,13 +68,14 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 	return edits
 }
 
-// fits reports whether ptxas has registers for an object that is in no memory yet. What
-// does not fit shares slots with all others.
+// fits reports whether ptxas has registers for an object that is not in memory yet. If it has none,
+// the object must share slots with all others.
 func (d *depots) fits(at *site, local int32) bool {
 	return d.registers[registerKey{at.callee.name, local}] != nil || d.bytes+at.code.Locals[local].Type.Size() <= maxRegisters
 }
 
-// register returns the name of the slot of an object that ptxas keeps in registers.
+// register returns the name of the slot of an object that ptxas keeps in registers. All copies of
+// the callee share the slot.
 func (d *depots) register(s *state, at *site, local int32) string {
 	key := registerKey{at.callee.name, local}
 	if d.registers[key] == nil {

@@ -7,11 +7,11 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// devirtualise turns calls through a register into direct calls if the register has one
-// definition in the function, which is the address of a function or a copy of such a
-// register, and no local hides the name of the function. It removes the definitions that
-// nothing uses any more: while the address of a function is taken, ptxas gives every
-// caller 24 registers. It reports whether it changed something.
+// devirtualise turns calls through a register into direct calls if the register has one definition
+// in the function, which is the address of a function or a copy of such a register, and no local
+// hides the name of the function. It also removes the definitions that become unused, because ptxas
+// gives every caller 24 registers as long as the address of a function is taken. It reports whether
+// it changed something.
 func (s *state) devirtualise() (changed bool) {
 	functions := sync.OnceValue(s.signatures)
 	return s.edit(func(_ int, f *function) []edit {
@@ -22,11 +22,11 @@ func (s *state) devirtualise() (changed bool) {
 	})
 }
 
-// value is what is known of one register.
+// value holds the known facts about one register.
 type value struct {
-	definitions []int32 // statements
-	mentions    []int32 // the statement of each token, also of definitions
-	uses        int     // tokens
+	definitions []int32 // numbers of statements
+	mentions    []int32 // the statement of each token, definitions included
+	uses        int     // number of tokens
 }
 
 func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []edit) {
@@ -54,7 +54,7 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 		edits = append(edits,
 			edit{span: c.Tokens[target.First].Span(), text: name},
 			edit{span: ptx.Span{Off: from, Len: c.Tokens[prototype.End-1].End - from}})
-		// Remove the definitions that only this call used.
+		// Remove the definitions that only this call used, because they would still take addresses.
 		for {
 			v := values[r]
 			if v.uses--; v.uses > 0 {
@@ -70,7 +70,6 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 	return edits
 }
 
-// valuesOf finds the definitions and uses of all registers.
 func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 	values := map[ptx.RegisterID]*value{}
 	for n, st := range c.Statements {
@@ -98,8 +97,8 @@ func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 	return values
 }
 
-// spread calls f for each statement, and again for those with a register of which f has
-// found something out. f returns these registers.
+// spread calls f for each statement. f returns the registers about which it has found out
+// something; statements with these registers must then be visited again.
 func spread(c *ptx.Code, values map[ptx.RegisterID]*value, f func(st ptx.Statement) []ptx.RegisterID) {
 	waiting := make([]int32, len(c.Statements))
 	queued := make([]bool, len(c.Statements))
@@ -119,11 +118,10 @@ func spread(c *ptx.Code, values map[ptx.RegisterID]*value, f func(st ptx.Stateme
 	}
 }
 
-// destination returns the operand whose registers a statement defines, or an empty one:
-// the results of a call, and the first operand of all other instructions unless that is
-// an address. Instructions that only read their first operand, such as brx, count too.
-// If an instruction may define others, as tcgen05.ld.red does, all operands before the first
-// address are returned, and sure is false.
+// destination returns the operand whose registers a statement defines, or an empty one: the results
+// of a call, and otherwise the first operand unless it is an address. Instructions that only read
+// their first operand, such as brx, count too. If an instruction may define others, as
+// tcgen05.ld.red does, all operands before the first address are returned, and sure is false.
 func destination(c *ptx.Code, st ptx.Statement) (o ptx.Operand, sure bool) {
 	if st.Kind != ptx.Instruction {
 		return o, true
@@ -145,15 +143,16 @@ func destination(c *ptx.Code, st ptx.Statement) (o ptx.Operand, sure bool) {
 	return o, false
 }
 
-// oneDestination lists instructions with addresses or numbers of 64 bits among their operands which define their first
-// operand only. Later versions of PTX add instructions.
+// oneDestination lists instructions that may have addresses or 64-bit numbers among their operands
+// and define only their first operand. All others count as unsure, because later versions of PTX
+// add instructions.
 var oneDestination = []string{
 	"mov", "cvta", "cvt", "ld", "atom", "add", "sub", "mul", "mad", "div", "rem", "min", "max", "neg", "abs", "and", "or", "xor", "not",
 	"shl", "shr", "bfe", "bfi", "popc", "clz", "setp", "set", "selp", "isspacep", "mapa", "getctarank", "match",
 }
 
-// functionIn returns the function whose address a register holds, which is not a parameter: callers pass
-// its value, or use it.
+// functionIn returns the function whose address a register holds. ok is false for a parameter,
+// because callers pass or use its value.
 func functionIn(c *ptx.Code, values map[ptx.RegisterID]*value, r ptx.RegisterID) (ptx.NameID, bool) {
 	for range 64 {
 		v := values[r]
@@ -176,7 +175,6 @@ func functionIn(c *ptx.Code, values map[ptx.RegisterID]*value, r ptx.RegisterID)
 	return 0, false
 }
 
-// signatures returns the signatures of all functions.
 func (s *state) signatures() map[string]*ptx.Signature {
 	list := map[string]*ptx.Signature{}
 	m := s.p.Prototypes()
@@ -191,8 +189,8 @@ func (s *state) signatures() map[string]*ptx.Signature {
 	return list
 }
 
-// fitsCall reports whether the operands of a call are what a function declares. ptxas
-// compares them more strictly for direct calls.
+// fitsCall reports whether the operands of a call match the declaration of a function. Otherwise
+// the call cannot become direct, because ptxas compares them more strictly for direct calls.
 func fitsCall(c *ptx.Code, st ptx.Statement, f *ptx.Signature) bool {
 	operands := c.CallOperands(st)
 	if len(operands) != f.Len() || (c.Operands(st)[0].Shape == ptx.List) != (len(f.Results) > 0) {

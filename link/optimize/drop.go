@@ -15,8 +15,8 @@ func (s *state) tally(f *function, n int) {
 	}
 }
 
-// drop removes those of some functions that nothing refers to any more because their
-// calls are inlined, and what only they referred to.
+// drop removes functions of the list to which nothing refers any more because their calls are
+// inlined, and then the functions that only these referred to.
 func (s *state) drop(functions []*function) {
 	unused := func(f *function) bool {
 		return f.decl.Kind == ptx.Func && s.inlined[f.name] && !f.gone && s.uses[f.name] == 0 &&
@@ -40,15 +40,14 @@ func (s *state) drop(functions []*function) {
 	s.functions = slices.DeleteFunc(s.functions, func(f *function) bool { return f.gone })
 }
 
-// remove removes a function.
 func (s *state) remove(f *function) {
 	s.tally(f, -1)
 	delete(s.byName, f.name)
 	*f = function{name: f.name, decl: f.decl, gone: true}
 }
 
-// otherUses calls f for each name that something other than the code of a function uses:
-// variables, aliases, unknown statements, sections.
+// otherUses calls f for each name that is used outside the code of functions: in variables,
+// aliases, unknown statements, sections.
 func (s *state) otherUses(f func(name string)) {
 	for _, name := range s.p.Uses {
 		f(name)

@@ -17,17 +17,17 @@ type Fold struct {
 }
 
 // fold removes functions whose code another function has, and makes their callers call
-// that one. Two functions have the same code if their tokens are the same except for
-// the names of locals, and if the functions that they call have the same code, too:
+// the other function instead. Two functions have the same code if their tokens are the same
+// except for the names of locals, and if the functions that they call have the same code, too:
 // identical code folding to a fixpoint. Lines do not count.
 //
-// These stay what they are, and no function takes their place:
+// Some functions cannot be folded, nor can others be folded into them:
 //
-//   - functions whose address is taken, as two functions have two addresses
-//   - functions with static objects, which would become one object
+//   - functions whose address is taken, because two functions must have two addresses
+//   - functions with static objects, because the objects would become one object
 //   - functions that DWARF describes
-//   - functions that nvlink may replace. They have the code of no other function, nor
-//     has a caller of one that of a caller of another.
+//   - functions that nvlink may replace. Their code never counts as the same as other code,
+//     so callers of two such functions do not have the same code either.
 func (s *state) fold() {
 	s.analyse()
 	list := make([]*foldable, len(s.functions))
@@ -43,7 +43,7 @@ func (s *state) fold() {
 		case kept == nil:
 			first[f.class] = f
 		case s.kept(f.function):
-			if !s.kept(kept.function) { // this one must stay, the first need not
+			if !s.kept(kept.function) { // because f must stay, and kept need not
 				first[f.class] = f
 				folds = append(folds, Fold{kept.name, f.name})
 				into[kept.name] = f.name
@@ -53,7 +53,7 @@ func (s *state) fold() {
 			into[f.name] = kept.name
 		}
 	}
-	for name, to := range into { // what was first may have been replaced later
+	for name, to := range into { // the target may have been replaced later itself
 		if last := into[to]; last != "" {
 			into[name] = last
 		}
@@ -65,17 +65,17 @@ func (s *state) fold() {
 	s.redirect(into)
 }
 
-// foldable is a function without what makes it different from all others.
+// foldable is a function reduced to the parts that must be equal in functions that are folded.
 type foldable struct {
 	*function
 	tokens string
 	refs   []string // the functions in it, in order
-	class  int      // functions of one class have the same code
+	class  int      // functions with the same code have the same class
 }
 
-// skeleton returns the tokens of a function: locals by number, and the functions that it
-// calls left to refs. All others count by name, as their address may be compared. It
-// returns nil for what is not folded.
+// skeleton returns the tokens of a function. Locals are written by number, and called functions are
+// left to refs. All other functions must count by name, because their addresses may be compared. It
+// returns nil for functions that cannot be folded.
 func (s *state) skeleton(of *function) *foldable {
 	d := of.decl
 	if d.Kind != ptx.Func || s.interposable(of) || s.described(of) {
@@ -134,8 +134,8 @@ func (s *state) skeleton(of *function) *foldable {
 	return f
 }
 
-// nameable leaves out the folds whose new name some caller cannot use: a local of that
-// spelling hides the function, or it is declared behind the caller.
+// nameable drops the folds whose new name some caller cannot use, because a local with the same
+// name hides the function, or because the function is declared after the caller.
 func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 	unusable := map[string]bool{}
 	for _, f := range s.functions {

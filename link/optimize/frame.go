@@ -7,14 +7,14 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Objects in .local that ptxas keeps in memory limit what is inlined, so that a program
-// does not need more of that memory than with its calls, nor more instructions for it:
+// Objects in .local that ptxas keeps in memory limit inlining. Otherwise a program could
+// need more of that memory than it does with calls, or more instructions for it:
 //
-//  1. A function with such objects is inlined only if no other copy of it remains: each
-//     copy has the loads and stores again.
+//  1. A function with such objects is inlined only if no other copy of it remains, because
+//     each copy would repeat the loads and stores.
 //  2. Calls of such functions are not inlined into a function if its stack would grow.
-//     The frames of two calls use the same memory, one after the other; an inlined object
-//     is in the frame of the caller, also while that calls other functions.
+//     The frames of two calls use the same memory, one after the other; but an inlined object
+//     is in the frame of the caller, also while the caller calls other functions.
 //
 // Functions that --inline matches are exempt.
 
@@ -22,10 +22,9 @@ import (
 type frame struct {
 	resident map[int32]bool // locals that stay in memory
 	indexed  map[int32]bool // locals in object[2], which counts elements
-	own      int64          // bytes of those, and of parameters whose address is taken
+	own      int64          // size of the resident objects, and of parameters whose address is taken
 }
 
-// frame returns the frame of a function.
 func (f *function) frame() *frame {
 	if f.frameOf == nil {
 		used, _ := f.usages()
@@ -34,10 +33,10 @@ func (f *function) frame() *frame {
 	return f.frameOf
 }
 
-// depth returns the bytes that a function and those it calls need.
+// depth returns the bytes that a function and its callees need.
 func (s *state) depth(name string) int64 {
 	if depth, known := s.depths[name]; known {
-		return depth // a call in a cycle finds the depth of one round
+		return depth // in a cycle, this is the depth of one round
 	}
 	own := int64(0)
 	var callees []string
@@ -47,7 +46,7 @@ func (s *state) depth(name string) int64 {
 				callees = append(callees, name)
 			}
 		}
-		slices.Sort(callees) // in a cycle, the order counts
+		slices.Sort(callees) // because in a cycle the order counts
 	} else {
 		own, callees = s.byName[name].frame().own, s.callees(s.byName[name])
 	}
@@ -58,12 +57,12 @@ func (s *state) depth(name string) int64 {
 	return s.depths[name]
 }
 
-// pointed stands for all functions whose address is taken, which a call through a
-// register may call.
+// pointed stands for all functions whose address is taken, because a call through a register may
+// call any of them.
 const pointed = ""
 
-// callees returns the functions with bodies that a function may call, and pointed if it
-// calls any through a register.
+// callees returns the functions with bodies that a function may call, and pointed if it calls
+// through a register.
 func (s *state) callees(f *function) (list []string) {
 	for _, call := range f.calls {
 		if name := s.callee(f.target(call)); name == pointed || s.byName[name] != nil {
@@ -93,9 +92,9 @@ func newFrame(c *ptx.Code, used []usage) *frame {
 	return f
 }
 
-// residents returns the objects in .local that ptxas keeps in memory. It keeps those in
-// registers whose every access is plain and at a constant offset, through addresses in
-// .local or through generic ones, which spaces turns into such.
+// residents returns the objects in .local that ptxas keeps in memory. ptxas keeps an object in
+// registers only if every access is plain and at a constant offset, through addresses in .local or
+// through generic addresses, which spaces turns into .local ones.
 func residents(c *ptx.Code) map[int32]bool {
 	pointers := map[ptx.RegisterID]int32{} // the object that a register points into
 	resident := map[int32]bool{}
@@ -156,8 +155,8 @@ func residents(c *ptx.Code) map[int32]bool {
 	return resident
 }
 
-// pointerTo reads a statement that makes a register of an address without changing it by
-// more than a constant. It returns the token of the address.
+// pointerTo reads a statement that sets a register to an address, or to an address plus a constant.
+// It returns the token of the address.
 func pointerTo(c *ptx.Code, st ptx.Statement) (r ptx.RegisterID, from int32, ok bool) {
 	if st.Kind != ptx.Instruction {
 		return r, 0, false
@@ -195,8 +194,7 @@ func plainAddress(c *ptx.Code, st ptx.Statement, operands []ptx.Operand) (base i
 	return base, ok
 }
 
-// repeats returns a reason if a second copy of a function would access memory in .local:
-// rule 1.
+// repeats returns a reason if a second copy of a function would access memory in .local (rule 1).
 func (s *state) repeats(f *function) string {
 	if f.frame().own == 0 || s.sites[f.name] == 1 && !s.kept(f) || s.inlineAll.Match(f.name) {
 		return ""
@@ -204,7 +202,7 @@ func (s *state) repeats(f *function) string {
 	return "its objects stay in .local, and it would remain too or have several copies"
 }
 
-// limitStack refuses the sites that make the stack of the caller grow: rule 2.
+// limitStack refuses sites that would make the stack of the caller grow (rule 2).
 func (s *state) limitStack(caller *function, sites []*site) {
 	free := func(at *site) bool {
 		return at.callee.frame().own == 0 && at.memory() == 0 || s.inlineAll.Match(at.callee.name)
@@ -243,8 +241,8 @@ func (s *state) limitStack(caller *function, sites []*site) {
 	}
 }
 
-// memory returns the bytes in .local that take the place of arguments, and those of
-// objects that no other call can use.
+// memory returns the bytes in .local that replace arguments, and the bytes of objects that no other
+// call can share.
 func (at *site) memory() (n int64) {
 	for i := range at.places {
 		if at.places[i].memory != "" {

@@ -11,24 +11,24 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// function is the definition of one function. It is part of a text until it changes. Then
-// it is a text of its own, which is read again after each change.
+// function is the definition of one function. At first it is part of a larger text. Once it
+// changes, it has its own text, which must be read again after each change.
 type function struct {
 	name    string
 	linkage ptx.Linkage
 	index   int // in Program.Functions
 
 	*text
-	m     *ptx.Module // what text is a part of, or all of
+	m     *ptx.Module // the module that text is part of, or all of
 	decl  *ptx.Decl   // in m
 	calls []ptx.Call  // in m
-	names int         // new ones in it: see register
-	gone  bool        // it has been removed
+	names int         // the number of new names in it: see register
+	gone  bool        // set once it is removed
 
 	facts
 }
 
-// facts are what has been found out about the text of a function.
+// facts are known facts about the text of a function. They must be dropped when the text changes.
 type facts struct {
 	codeOf   *ptx.Code
 	usagesOf []usage
@@ -39,10 +39,9 @@ type facts struct {
 	frameOf  *frame
 }
 
-// uses returns the uses of names in a function.
 func (f *function) uses() []ptx.Use { return f.m.Uses[f.decl.FirstUse:f.decl.EndUse] }
 
-// place is that of the function in Program.Names.
+// place returns the place of the function in Program.Names.
 func (f *function) place() int32 { return 2*int32(f.index) + 1 }
 
 // target returns the name that a call refers to directly, or pointed.
@@ -53,7 +52,6 @@ func (f *function) target(c ptx.Call) string {
 	return f.m.Names[f.m.Uses[c.Use].Name]
 }
 
-// code returns the code of a function.
 func (f *function) code() *ptx.Code {
 	if f.codeOf == nil {
 		f.codeOf = f.m.Code(f.decl)
@@ -61,7 +59,7 @@ func (f *function) code() *ptx.Code {
 	return f.codeOf
 }
 
-// usages returns how a function uses its parameters: see usages.
+// usages caches the result of the function usages.
 func (f *function) usages() (list []usage, indirect bool) {
 	if f.usagesOf == nil {
 		f.usagesOf, f.indirect = usages(f.code())
@@ -69,16 +67,16 @@ func (f *function) usages() (list []usage, indirect bool) {
 	return f.usagesOf, f.indirect
 }
 
-// look finds out what callers will ask of a function, so that they find it in several
-// goroutines.
+// look computes what callers will need from a function, so that several goroutines can then read
+// it.
 func (s *state) look(f *function) {
 	if s.wanted(f) {
 		f.frame()
 	}
 }
 
-// forget drops the code of a function whose calls have been looked at, unless callers will
-// need it.
+// forget drops the code of a function whose calls have been handled, to save memory, unless callers
+// will need it.
 func (s *state) forget(f *function) {
 	if f.codeOf != nil && !s.wanted(f) {
 		f.codeOf, f.usagesOf = nil, nil
@@ -88,14 +86,14 @@ func (s *state) forget(f *function) {
 // wanted reports whether calls of a function may be inlined.
 func (s *state) wanted(f *function) bool { return s.sites[f.name] > 0 && s.unwanted(f) == "" }
 
-// change is what becomes of a function: it gets edits, or the bodies of calls.
+// change is a change to a function: edits, or bodies that replace calls.
 type change struct {
 	*function
 	edits []edit
 	sites []*site
 }
 
-// edit changes the functions that edits has edits for, and reports whether there are any.
+// edit changes each function for which edits returns edits, and reports whether there is one.
 func (s *state) edit(edits func(i int, f *function) []edit) (changed bool) {
 	var changes []change
 	for i, f := range s.functions {
@@ -107,7 +105,8 @@ func (s *state) edit(edits func(i int, f *function) []edit) (changed bool) {
 	return len(changes) > 0
 }
 
-// apply changes functions, and reads them again. It changes nothing once a function is too large.
+// apply changes functions and reads them again. Once a function is too large it changes nothing,
+// since Optimize then fails.
 func (s *state) apply(changes []change) {
 	if s.tooLarge.Load() {
 		return
@@ -125,7 +124,7 @@ func (s *state) apply(changes []change) {
 	s.depths = map[string]int64{}
 }
 
-// change returns what a function becomes.
+// change returns the changed function.
 func (s *state) change(c change) function {
 	if len(c.sites) > 0 {
 		c.edits = s.paste(c.function, c.sites)
@@ -134,7 +133,7 @@ func (s *state) change(c change) function {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	*w = writer{out: w.out[:0], lines: w.lines[:0]}
-	from := c.decl.Header.Off // without the linkage
+	from := c.decl.Header.Off // after the linkage, which is kept apart
 	w.copy(c.text, ptx.Span{Off: from, Len: c.decl.Body.End() - from}, c.edits)
 	t, m := s.read(w, c.place())
 	if m == nil {
@@ -142,15 +141,16 @@ func (s *state) change(c change) function {
 	}
 	f := function{name: c.name, linkage: c.linkage, index: c.index, text: t, m: m, decl: &m.Decls[0], calls: m.Calls, names: c.names}
 	if s.prepared {
-		s.look(&f) // its callers are next
+		s.look(&f) // because its callers are next
 	}
 	return f
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// read reads a statement at a place of Program.Names, and keeps a copy of it; nil if it is too large. A statement
-// that cannot be read is a fault of this package, so read then panics.
+// read reads a statement at a place of Program.Names, and keeps a copy of it; nil if it is too
+// large. It panics if the statement cannot be read, because only a fault of this package can cause
+// that.
 func (s *state) read(w *writer, place int32) (*text, *ptx.Module) {
 	if len(w.out) >= math.MaxInt32 {
 		s.tooLarge.Store(true)

@@ -8,18 +8,18 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// callGraph is what is known of the functions of a module before a series of rounds.
+// callGraph holds facts about the functions of a module before a series of rounds.
 type callGraph struct {
 	sites     map[string]int  // direct calls of a function
 	taken     map[string]bool // something other than a direct call refers to the function
 	recursive map[string]bool // the function calls itself, perhaps through others
-	level     map[string]int  // of a function: more than that of all that may be inlined into it
+	level     map[string]int  // higher than the levels of all functions that may be inlined into it
 }
 
-// callee returns the name of the function that a name stands for. No alias is one of an alias.
+// callee returns the name of the function that a name stands for. One step is enough, because the
+// target of an alias cannot be an alias.
 func (s *state) callee(name string) string { return cmp.Or(s.alias[name], name) }
 
-// analyse builds the call graph of the module.
 func (s *state) analyse() {
 	g := &callGraph{sites: map[string]int{}, taken: map[string]bool{}, recursive: map[string]bool{}, level: map[string]int{}}
 	s.callGraph, s.depths = g, map[string]int64{}
@@ -64,7 +64,7 @@ func (s *state) analyse() {
 			}
 		}
 	}
-	// A callee that is not recursive comes before its callers.
+	// A callee that is not recursive comes before its callers, so its level is known.
 	for _, i := range order {
 		level := 0
 		for _, c := range callees(i) {
@@ -77,8 +77,8 @@ func (s *state) analyse() {
 	}
 }
 
-// unwanted returns the reason why the calls of a function are not inlined by the
-// options, or because of its body; "" if they may be.
+// unwanted returns the reason why calls of a function cannot be inlined, because of the options or
+// because of its body; "" if they may be.
 func (s *state) unwanted(f *function) string {
 	if reason := s.unfit(f); reason != "" {
 		return reason
@@ -106,12 +106,12 @@ func (s *state) unwanted(f *function) string {
 	return fmt.Sprintf("%d instructions and %d call%s", size, sites, map[bool]string{true: "s"}[sites != 1])
 }
 
-// kept reports whether a function stays in the module when all its calls are inlined.
+// kept reports whether a function must stay in the module even when all its calls are inlined.
 func (s *state) kept(f *function) bool {
 	return s.taken[f.name] || s.Interposable && f.linkage != ptx.Local || s.keep.Match(f.name)
 }
 
-// size returns the instructions of a function.
+// size returns the number of instructions of a function: see instructions.
 func (f *function) size() int {
 	if !f.sized {
 		used, _ := f.usages()
@@ -120,10 +120,10 @@ func (f *function) size() int {
 	return f.sizeOf
 }
 
-// instructions returns the number of instructions that an inlined copy of a function
-// adds. Loads of parameters, stores of results and returns go away. A branch that is
-// always taken mostly disappears when ptxas orders the blocks, so it counts as nothing,
-// as in LLVM: a switch is not larger for the ends of its cases.
+// instructions returns the number of instructions that an inlined copy of a function adds. Loads of
+// parameters, stores of results and returns do not count, because they go away. A branch that is
+// always taken mostly disappears when ptxas orders the blocks, so it does not count either, as in
+// LLVM: otherwise the ends of its cases would make a switch larger.
 func instructions(c *ptx.Code, used []usage) (n int) {
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Instruction {

@@ -24,8 +24,8 @@ type site struct {
 	inner     []edit           // of the callee's body
 }
 
-// levels returns the functions with calls: those of a level may be inlined into those of
-// later ones.
+// levels returns the functions with calls, by level. Functions of a level may be inlined only into
+// functions of later levels.
 func (s *state) levels() (list [maxNesting][]*function) {
 	for _, f := range s.functions {
 		if len(f.calls) > 0 {
@@ -79,7 +79,7 @@ func (s *state) defined(callers []*function) (callees []*function) {
 func (s *state) findSites(caller *function) (sites []*site) {
 	c := caller.code()
 	locals := namesOf(c)
-	var loc *ptx.Loc // the last one
+	var loc *ptx.Loc // the last .loc so far
 	for n, st := range c.Statements {
 		if st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
 			loc = locAt(c.Module, c.Span(st).Off)
@@ -90,7 +90,7 @@ func (s *state) findSites(caller *function) (sites []*site) {
 		}
 		callee := s.byName[s.callee(name)]
 		if callee == nil {
-			continue // a system call
+			continue // because it is a system call
 		}
 		at := &site{statement: int32(n), caller: caller, callee: callee, loc: loc}
 		if at.refused = s.refusal(locals, at); at.refused == "" {
@@ -107,7 +107,7 @@ func (s *state) findSites(caller *function) (sites []*site) {
 	return sites
 }
 
-// choose returns the calls in a function that are inlined.
+// choose returns the calls in a function that are inlined, and reports all calls.
 func (s *state) choose(caller *function, sites []*site) (kept []*site) {
 	s.limitStack(caller, slices.DeleteFunc(slices.Clone(sites), func(at *site) bool { return at.refused != "" }))
 	c := caller.code()
@@ -121,7 +121,7 @@ func (s *state) choose(caller *function, sites []*site) (kept []*site) {
 	return kept
 }
 
-// calling returns the operands of a call behind its results; nil for other statements.
+// calling returns the operands of a call after its results; nil for other statements.
 func calling(c *ptx.Code, st ptx.Statement) []ptx.Operand {
 	if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
 		return nil
@@ -133,8 +133,8 @@ func calling(c *ptx.Code, st ptx.Statement) []ptx.Operand {
 	return operands
 }
 
-// callTarget returns the token of what a call names directly: a function, or a register.
-// ok is false for calls with a prototype, and for all other instructions.
+// callTarget returns the token of the function or register that a call names directly. ok is false
+// for calls with a prototype, and for all other instructions.
 func callTarget(c *ptx.Code, st ptx.Statement) (token int32, ok bool) {
 	operands := calling(c, st)
 	if len(operands) == 0 || len(operands) > 2 || operands[0].Shape != ptx.NameOperand {
@@ -153,8 +153,7 @@ func calledName(c *ptx.Code, st ptx.Statement) (name string, ok bool) {
 	return "", false
 }
 
-// refusal returns the reason why a call is not inlined, as far as it does not depend on
-// the arguments.
+// refusal returns the reason why a call cannot be inlined, apart from reasons in its arguments.
 func (s *state) refusal(locals localNames, at *site) string {
 	from, to := at.caller.name, at.callee.name
 	switch {
@@ -175,8 +174,8 @@ func (s *state) refusal(locals localNames, at *site) string {
 	return s.capture(locals, at.caller, at.callee)
 }
 
-// capture returns a reason if a name in the callee would mean something else in the
-// caller: a local of the caller, or something that is declared after it.
+// capture returns a reason if a name in the callee would mean something else in the caller, because
+// a local of the caller has the name, or because it is declared after the caller.
 func (s *state) capture(locals localNames, caller, callee *function) string {
 	c := callee.code()
 	const hidden = " is also a local name in the caller"
@@ -224,7 +223,7 @@ func namesOf(c *ptx.Code) localNames {
 	return n
 }
 
-// contain reports whether a name is one of them, somewhere in the function.
+// contain reports whether the function declares the name, in any block.
 func (n localNames) contain(name string) bool {
 	base, number, ok := ptx.SplitNumber(name)
 	return n.single[name] || ok && number < n.ranges[base]
@@ -234,8 +233,8 @@ func (n localNames) contain(name string) bool {
 func (s *state) paste(caller *function, sites []*site) (edits []edit) {
 	c := caller.code()
 	replaced := map[int32]*place{} // by local of the caller
-	// ptxas takes an object of a nested block in .param for a parameter of the function
-	// with the same name, so those of callees may not have such a name.
+	// ptxas mistakes an object of a nested block in .param for a parameter of the function with the
+	// same name, so objects of callees cannot keep such a name.
 	parameters := map[string]bool{}
 	for i := range c.Locals {
 		if c.Locals[i].Kind == ptx.Parameter {
@@ -259,8 +258,7 @@ func (s *state) paste(caller *function, sites []*site) (edits []edit) {
 	return edits
 }
 
-// declarations returns the edits of the declarations of objects that registers or other
-// objects take the place of.
+// declarations returns the edits that remove the declarations of replaced objects.
 func (s *state) declarations(c *ptx.Code, replaced map[int32]*place) (edits []edit) {
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Directive || c.Opcode(st) != ".param" {
@@ -321,7 +319,6 @@ func declarator(c *ptx.Code, st ptx.Statement, l *ptx.LocalDecl) string {
 	return string(c.Module.Src.Text[l.Name.Off:end])
 }
 
-// pasteOne returns the edit that replaces a call by the body of its callee.
 func (s *state) pasteOne(at *site, parameters map[string]bool, depots *depots) edit {
 	c := at.caller.code()
 	st := c.Statements[at.statement]
@@ -342,7 +339,7 @@ func (s *state) pasteOne(at *site, parameters map[string]bool, depots *depots) e
 	for i := range at.places {
 		p := &at.places[i]
 		switch {
-		case at.objects[i] >= 0: // the caller's own accesses change
+		case at.objects[i] >= 0: // the caller's own accesses change instead
 		case i < len(at.callee.decl.Signature.Results):
 			before.WriteString(p.declaration() + "\n")
 			after.WriteString("\n" + p.passes)
@@ -372,8 +369,8 @@ func inverted(c *ptx.Code, st ptx.Statement) string {
 	return "@!" + strings.TrimPrefix(guard, "@")
 }
 
-// body returns the edits of the callee's body. ends is set if it branches to the label
-// end, which stands behind it.
+// body returns the edits of the callee's body. ends is set if the body branches to the label end,
+// which must then stand after the body.
 func (s *state) body(at *site, parameters map[string]bool, end string, depots *depots) (edits []edit, ends bool) {
 	c := view{at.code, at.names}
 	for i := range c.Locals {
@@ -391,7 +388,7 @@ func (s *state) body(at *site, parameters map[string]bool, end string, depots *d
 			continue
 		}
 		text := ""
-		if n != len(c.Statements)-2 { // at the end of the body, to go on behind it is the same
+		if n != len(c.Statements)-2 { // at the end of the body, no branch is needed
 			ends = true
 			text = c.guard(st) + "bra" + strings.Join(c.Modifiers(st), "") + " " + end + ";"
 		}

@@ -8,12 +8,12 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// lineInfo keeps the .loc lines of inlined functions right, as nvcc does: a line of the
-// callee says at which line of the caller it is inlined, and under which name. A line
-// that was inlined into the callee before refers to one of the callee's lines, which
-// stands before it.
+// lineInfo keeps the .loc lines of inlined functions right, as nvcc does: a line of the callee
+// records the line of the caller at which it is inlined, and the name of the callee. A line that
+// was inlined into the callee before refers to one of the callee's lines, which must come before
+// it.
 type lineInfo struct {
-	// labels are those of the names of functions in .debug_str.
+	// labels maps functions to the labels of their names in .debug_str.
 	labels map[string]string
 	added  []string // functions with labels, in order
 }
@@ -24,9 +24,9 @@ func locAt(m *ptx.Module, off int32) *ptx.Loc {
 	return &m.Locs[i]
 }
 
-// inlineLocs returns the edits of the .loc lines of a callee, and the line that follows
-// the call. Without a line for the call, those of the callee go: they would hold for the
-// rest of the caller.
+// inlineLocs returns the edits of the .loc lines of a callee, and the line that follows the call.
+// If the call has no line, the callee's lines are removed, because they would otherwise hold for
+// the rest of the caller.
 func (s *state) inlineLocs(at *site) (edits []edit, after string) {
 	call := at.loc
 	for _, loc := range locsOf(at.code) {
@@ -43,7 +43,6 @@ func (s *state) inlineLocs(at *site) (edits []edit, after string) {
 	return edits, after
 }
 
-// locsOf returns the .loc lines of a function.
 func locsOf(c *ptx.Code) (list []*ptx.Loc) {
 	for _, st := range c.Statements {
 		if st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
@@ -58,7 +57,7 @@ func (s *state) labelled(loc *ptx.Loc) bool {
 	return loc.Inlining == nil && !s.p.Version.Less(ptx.Version{Major: 7, Minor: 2})
 }
 
-// labelLines gives a callee a label of its name in .debug_str, if its lines will have it.
+// labelLines gives a callee a label for its name in .debug_str, if its lines must have the name.
 func (s *state) labelLines(at *site) {
 	name := at.callee.name
 	if at.loc != nil && s.locs.labels[name] == "" && slices.ContainsFunc(locsOf(at.code), s.labelled) {
@@ -67,7 +66,7 @@ func (s *state) labelLines(at *site) {
 	}
 }
 
-// names returns the names of functions for .debug_str.
+// names returns the text for .debug_str: the names of the functions with labels.
 func (s *state) names() string {
 	var b strings.Builder
 	for _, function := range s.locs.added {

@@ -8,11 +8,11 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// literal returns the bits that ptxas stores or passes for a constant where a type is
-// wanted (testdata/script/opt_literals.txtar). Untyped ones get the low bits: those of a
-// double for decimal literals. mov takes fewer literals than st.param and calls, so the
-// optimiser writes the bits. ok is false for what ptxas refuses, such as 1 for .f32, and
-// for literals in types whose bits are not known.
+// literal returns the bits that ptxas stores or passes for a constant where a type is wanted
+// (testdata/script/opt_literals.txtar). Types such as .b32 get the low bits, which are the bits of
+// a double for decimal literals. mov takes fewer literals than st.param and calls, so the optimiser
+// must write the bits. ok is false for literals that ptxas refuses, such as 1 for .f32, and for
+// types in which the bits of a literal are not known.
 func literal(word, text string) (bits uint64, ok bool) {
 	size := uint64(ptx.TypeSize(word))
 	if size == 0 || size > 8 {

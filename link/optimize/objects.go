@@ -10,13 +10,13 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// usage is how the code of one function uses one of its parameters, or an object that
-// it passes to calls.
+// usage describes how the code of one function uses one of its parameters, or an object that it
+// passes to calls.
 type usage struct {
 	accesses []access
 	taken    []int32 // tokens in `mov r, object`
 	calls    []int32 // statements that pass the object
-	other    bool    // it is used in a way that is not understood
+	other    bool    // there are uses that are not understood, so it cannot be replaced
 }
 
 // access is one ld or st of an object at a constant offset.
@@ -31,12 +31,12 @@ type access struct {
 
 func (a *access) width() int64 { return ptx.TypeSize(a.word) }
 
-// usages returns how code uses its parameters and its objects in .param. indirect is set
-// if it may access .param through registers: an address of a parameter is then not one
-// in .local.
+// usages returns how code uses its parameters and its objects in .param. indirect is set if the
+// code may access .param through registers, because the address of a parameter is then not an
+// address in .local.
 func usages(c *ptx.Code) (list []usage, indirect bool) {
 	r := usageReader{Code: c, list: make([]usage, len(c.Locals))}
-	clear(r.list) // fresh memory that is read before it is written gets two page faults: hashed.Slots
+	clear(r.list) // avoids a second page fault: see hashed.Slots
 	for n, st := range c.Statements {
 		understood := int32(-1) // the token that is understood
 		if st.Kind == ptx.Instruction {
@@ -71,7 +71,7 @@ type usageReader struct {
 	indirect bool
 }
 
-// find returns the usage of what a token refers to; nil if that is nothing in .param.
+// find returns the usage of the object that a token refers to; nil if the object is not in .param.
 func (r *usageReader) find(token int32) *usage {
 	i, ok := r.Reference(int(token)).Local()
 	if !ok {
@@ -157,18 +157,19 @@ func accessOf(c *ptx.Code, st ptx.Statement, store bool) (a access, ok bool) {
 	return a, ok
 }
 
-// cell is a part of an object that a register takes the place of.
+// cell is a part of an object that a register replaces.
 type cell struct {
 	offset, width int64
 	name          string
 }
 
-// bits returns the width of the register of a cell: 8 bits need one of 16.
+// bits returns the width of the register of a cell. 8 bits need a register of 16, since there are
+// no smaller ones that mov accepts.
 func (c *cell) bits() int64 { return max(16, 8*c.width) }
 
-// cells splits an object into parts, so that each load reads a part, or bytes of one, and
-// each store writes one. Where accesses overlap, larger ones are of 2 or 4 parts of the
-// same size. ok is false if that is not possible.
+// cells splits an object into parts, so that each load reads a part, or bytes of one, and each
+// store writes a part. If accesses overlap, the larger must consist of 2 or 4 parts of the same
+// size. ok is false if that is impossible.
 func cells(accesses []access) (list []cell, ok bool) {
 	var stores, loads []cell
 	for _, a := range accesses {
@@ -185,7 +186,7 @@ func cells(accesses []access) (list []cell, ok bool) {
 		}
 	}
 	parts := map[int64]int64{} // widths by offset
-	// Add one access after the other; what overlaps is cut into equal parts.
+	// Add one access after the other, and cut overlapping accesses into equal parts.
 	cut := func(p cell, load bool) bool {
 		var inside []int64
 		for offset, width := range parts {
@@ -230,18 +231,18 @@ func cells(accesses []access) (list []cell, ok bool) {
 	return list, len(list) <= maxCells
 }
 
-// place is what takes the place of a parameter and its argument at one call.
+// place replaces a parameter and its argument at one call.
 type place struct {
 	cells  []cell
-	memory string // a .local object
+	memory string // a .local object, or ""
 	name   string // a register that replaces a parameter in .reg
-	word   string // its type
+	word   string // the type of the register
 	passes string // the instructions that pass an operand that is not an object
 	size   int64
 	align  int64
 }
 
-// declaration returns the declarations of the registers or the object.
+// declaration returns the declarations of the registers or of the object.
 func (p *place) declaration() string {
 	var b strings.Builder
 	switch {
@@ -260,9 +261,9 @@ func (p *place) declaration() string {
 	return b.String()
 }
 
-// passRegister returns the instruction that passes an operand in the register of a
-// parameter, or takes a result from there. ptxas has no mov for floats of 16 bits, nor for
-// any register of 8.
+// passRegister returns the instruction that passes an operand in the register of a parameter, or
+// takes a result from it. Some types cannot use mov: ptxas has no mov for floats of 16 bits, nor
+// for registers of 8 bits.
 func (p *place) passRegister(c view, o ptx.Operand, result bool) (string, bool) {
 	if o.Shape == ptx.Immediate {
 		value, ok := literal(p.word, c.spell(o.First, o.End))
@@ -311,8 +312,8 @@ func (p *place) rewrite(c view, u *usage) (edits []edit, ok bool) {
 	return edits, len(u.taken) == 0 || p.memory != ""
 }
 
-// moves returns the instructions that take the place of an access of registers, each
-// behind a predicate.
+// moves returns the instructions that replace an access of registers, each after the predicate
+// guard.
 func (p *place) moves(c view, a *access, guard string) (string, bool) {
 	var list []string
 	for i, o := range a.elements {
@@ -343,7 +344,7 @@ func (p *place) moves(c view, a *access, guard string) (string, bool) {
 	return strings.Join(list, " "), true
 }
 
-// severalCells returns the instructions of an access of 2 or 4 cells.
+// severalCells returns the instructions that replace an access of 2 or 4 cells.
 func severalCells(c view, cells []cell, a *access, o ptx.Operand, guard string) (string, bool) {
 	n := a.width() / cells[0].width
 	if cells[0].width == 1 || int64(len(cells)) < n {
@@ -395,8 +396,8 @@ func classOf(word string) byte {
 	return word[1]
 }
 
-// storeCell returns the instruction that stores an operand in a cell of the same width
-// as the type of the store.
+// storeCell returns the instruction that stores an operand in a cell. The cell must be as wide as
+// the type of the store.
 func storeCell(c view, cell *cell, word string, o ptx.Operand, guard string) (string, bool) {
 	if o.Shape == ptx.Immediate {
 		value, ok := literal(word, c.spell(o.First, o.End))
@@ -414,9 +415,9 @@ func storeCell(c view, cell *cell, word string, o ptx.Operand, guard string) (st
 	return fmt.Sprintf("%scvt.u%d.u%d %s, %s;", guard, cell.bits(), bits, cell.name, name), true
 }
 
-// loadCell returns the instructions that load a register from a cell, or from the part
-// of it at a distance in bytes. ld extends a value to the width of its register by the
-// sign of its type.
+// loadCell returns the instructions that load a register from a cell, or from the part of the cell
+// at a distance in bytes. ld extends a value to the width of its register by the sign of its type,
+// so loadCell must do the same.
 func loadCell(c view, cell *cell, distance int64, word string, o ptx.Operand, guard string) (string, bool) {
 	name, bits, class, ok := c.register(o)
 	width := 8 * ptx.TypeSize(word)
@@ -433,13 +434,13 @@ func loadCell(c view, cell *cell, distance int64, word string, o ptx.Operand, gu
 	from, to, before, after := cell.name, name, "", ""
 	declarations := ""
 	if distance > 0 {
-		// The names are in a block of their own, and the block uses no others that
-		// could be one of them: new names contain a word of their own.
+		// These names are in their own block. They cannot hide a name that the block uses, because
+		// new names contain a word that is nowhere else in the program.
 		declarations = fmt.Sprintf(".reg .b%d %ss; ", cell.bits(), cell.name)
 		before = fmt.Sprintf("%sshr.u%d %ss, %s, %d; ", guard, cell.bits(), cell.name, cell.name, 8*distance)
 		from = cell.name + "s"
 	}
-	if class == 'f' && width < cell.bits() { // ptxas converts no floats
+	if class == 'f' && width < cell.bits() { // because ptxas cannot convert these floats
 		declarations += fmt.Sprintf(".reg .b%d %sf; ", bits, cell.name)
 		to = cell.name + "f"
 		after = fmt.Sprintf(" %smov.b%d %s, %s;", guard, bits, name, to)

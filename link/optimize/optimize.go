@@ -20,22 +20,24 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Request says what Optimize does. The patterns are those of path.Match and are compared with the
-// names in the output.
+// Request says what Optimize does. The patterns are patterns of path.Match, and match names in the
+// output.
 type Request struct {
-	// Level is 0, 1 or 2. 1 inlines device functions that are called once, and small
-	// ones (see instructions). 2 also inlines larger ones whose calls together add little code.
+	// Level is 0, 1 or 2. Level 1 inlines device functions that are called once, and small
+	// functions (see instructions). Level 2 also inlines larger functions whose calls together add
+	// little code.
 	Level int
-	// Inline are patterns of functions to inline whatever their size, even at level 0. NoInline
-	// are those of functions that are never inlined; it wins.
+	// Inline are patterns of functions to inline whatever their size, even at level 0. NoInline are
+	// patterns of functions that must never be inlined; it wins.
 	Inline, NoInline []string
 	// InlineLimit is the number of instructions of a small function; 0 means DefaultLimit.
 	InlineLimit int
-	// Fold replaces device functions by others with the same code (--icf). Functions whose
-	// address is taken are not folded.
+	// Fold replaces device functions by others with the same code (--icf). Functions whose address
+	// is taken are not folded, because their addresses must differ.
 	Fold bool
-	// Interposable is set if nvlink will link the output with other modules, as it
-	// must if an option left something undefined, or if the output has no entry. All functions with linkage are then kept, and weak ones may be replaced.
+	// Interposable is set if nvlink will link the output with other modules, as it must if an
+	// option left something undefined, or if the output has no entry. All functions with linkage
+	// must then be kept, and weak ones may be replaced.
 	Interposable bool
 }
 
@@ -43,7 +45,7 @@ type Request struct {
 type Options struct {
 	Request
 	Keep     []string      // patterns of functions that stay in the program
-	Jobs     int           // the number of functions that are read at a time; 0 means one per CPU
+	Jobs     int           // number of functions that are read at a time; 0 means one per CPU
 	Spelling diag.Spelling // how reasons name options
 }
 
@@ -52,11 +54,11 @@ const DefaultLimit = 40
 
 const (
 	maxGrowth  = 400 // instructions that the calls of one function may add at level 2
-	maxNesting = 50  // of inlined functions; 3000 scopes exhaust ptxas
+	maxNesting = 50  // depth of inlined functions, because 3000 scopes exhaust ptxas
 	maxObject  = 512 // bytes of an argument in .local
-	maxCells   = 64  // registers that take the place of one argument
+	maxCells   = 64  // registers that replace one argument
 
-	// A thread has 255 registers of 4 bytes.
+	// There cannot be more bytes in registers: a thread has 255 registers of 4 bytes.
 	maxRegisters = 1020
 )
 
@@ -68,10 +70,10 @@ type Moved struct {
 	Size, Align      int64
 }
 
-// Call is one call and what became of it.
+// Call is one call and whether it was inlined.
 type Call struct {
 	Caller, Callee string
-	Line           int32 // its number
+	Line           int32 // its number: see Program
 	Inlined        bool
 	Reason         string // why it is not inlined
 }
@@ -81,7 +83,7 @@ func (o Request) Enabled() bool { return o.inlines() || o.Fold }
 
 func (o Request) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
 
-// String returns the options as the command has them: "-O2 --icf".
+// String returns the options as they are written on the command line: "-O2 --icf".
 func (o Request) String() string {
 	var words []string
 	if o.Level > 0 {
@@ -102,8 +104,8 @@ func (o Request) String() string {
 	return strings.Join(words, " ")
 }
 
-// Check returns an error if an option other than the patterns, which package link checks, is
-// invalid.
+// Check returns an error if an option is invalid. It does not check the patterns, since package
+// link does.
 func (o Request) Check() error {
 	switch {
 	case o.Level < 0 || o.Level > 2:
@@ -124,8 +126,8 @@ func (o Request) Check() error {
 //	fold      functions with the same code become one
 //	drop      functions that nothing refers to any more
 //
-// Inlining can show which function a register holds, so the first two are repeated. Fold
-// alone does nothing but fold.
+// The first two steps are repeated, because inlining can show which function a register holds. If
+// only Fold is set, no other step runs.
 func Optimize(p *Program, o Options) (*Result, error) {
 	o.InlineLimit = cmp.Or(o.InlineLimit, DefaultLimit)
 	s := newState(p, o)
@@ -142,9 +144,9 @@ func Optimize(p *Program, o Options) (*Result, error) {
 	return s.result(), nil
 }
 
-// inline inlines calls until no more can be, and names the spaces of accesses.
+// inline inlines calls until no more can be inlined, and names the spaces of accesses.
 func (s *state) inline() {
-	const passes = 4 // each one finds the functions behind one more level of pointers
+	const passes = 4 // each resolves one more level of function pointers
 	for i := range passes {
 		if devirtualised := s.devirtualise(); i > 0 && !devirtualised {
 			break
@@ -160,10 +162,10 @@ func (s *state) inline() {
 	s.spaces()
 }
 
-// state is the program, and what the steps know of it.
+// state is the program, and the facts that the steps have found.
 type state struct {
 	Options
-	// The lists Inline, NoInline and Keep of Options.
+	// inlineAll, noInline and keep are Inline, NoInline and Keep of Options.
 	inlineAll, noInline, keep globs.List
 
 	p         *Program
@@ -171,24 +173,24 @@ type state struct {
 	functions []*function // in the order of the output
 	byName    map[string]*function
 	alias     map[string]string
-	word      string // new names contain it, and the program does not
+	word      string // a word that new names contain; it must be nowhere in the program
 
 	*callGraph
 	uses     map[string]int   // of each name, outside the definition of that function
 	depths   map[string]int64 // see depth
-	numbered map[string]int64 // the least number behind each base of a name
+	numbered map[string]int64 // the least number after each base of a name: see reconsider
 	prepared bool             // see prepare
-	tooLarge atomic.Bool      // a function is
+	tooLarge atomic.Bool      // set if a function is
 
 	inlined   map[string]bool
 	grown     map[string]bool // functions that others are inlined into
 	spelled   map[string]bool // see static
-	variables []variable      // that are added
-	added     map[string]bool // their names
+	variables []variable      // variables that are added
+	added     map[string]bool // names of added variables
 	moved     []Moved
 	locs      lineInfo
 	report    []Call
-	reported  map[Call]int // index in report, without what became of them
+	reported  map[Call]int // index in report; Inlined and Reason are not set in the key
 	folded    []Fold
 	dropped   []string
 }
@@ -230,14 +232,14 @@ func newState(p *Program, o Options) *state {
 	return s
 }
 
-// declares reports whether the program declares a name at a place of Program.Names, or before it.
+// declares reports whether the program declares a name at or before a place of Program.Names.
 func (s *state) declares(name string, place int32) bool {
 	at, ok := s.p.Names[name]
 	return s.added[name] || ok && at <= place
 }
 
-// chooseWord chooses a word that is nowhere in the program, so that no name with it can
-// be another name or be taken for one.
+// chooseWord chooses a word that is nowhere in the program, so that a name with it cannot equal
+// another name or be mistaken for one.
 func (s *state) chooseWord() {
 	used := func() bool {
 		for part := range s.p.Text {
@@ -253,19 +255,19 @@ func (s *state) chooseWord() {
 	}
 }
 
-// register returns a new name for a register or object in a function, and label one for a
-// label. Functions number them on their own, so that an edit of one leaves others as they
-// are. A name that is inlined with its function has a lower number than those that the
-// caller gets for the call: none of these is hidden.
+// register returns a new name for a register or object in a function, and label a new name for a
+// label. Each function has its own numbers, so that an edit of one function leaves others
+// unchanged. A name that is inlined with its function must have a lower number than the names that
+// the caller adds for the call, because otherwise it could hide one of them.
 func (s *state) register(f *function) string { f.names++; return "%" + s.word + strconv.Itoa(f.names) }
 func (s *state) label(f *function) string    { f.names++; return "$" + s.word + strconv.Itoa(f.names) }
 
-// each calls work with 0 to n-1 in several goroutines. It may not change the state.
+// each calls work with 0 to n-1 in several goroutines, so work must not change the state.
 func (s *state) each(n int, work func(i int)) {
 	parallel.Each(context.Background(), n, s.Jobs, func(int) string { return "optimising" }, work)
 }
 
-// result returns what became of the program.
+// result returns the optimised program.
 func (s *state) result() *Result {
 	r := &Result{Strings: s.names(), Calls: s.report, Dropped: s.dropped, Moved: s.moved, Folded: s.folded}
 	for _, v := range s.variables {
@@ -277,8 +279,8 @@ func (s *state) result() *Result {
 	return r
 }
 
-// tell adds a call to the report. A call that is looked at again replaces what was said
-// of it.
+// tell adds a call to the report. If the call was reported before, a refusal is replaced once the
+// call is inlined.
 func (s *state) tell(call Call) {
 	key := Call{Caller: call.Caller, Callee: call.Callee, Line: call.Line}
 	i, known := s.reported[key]

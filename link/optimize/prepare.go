@@ -12,9 +12,9 @@ import (
 // prepare makes functions fit to be inlined:
 //
 //  1. Objects in .shared, .global and .const that a function declares move to module
-//     scope: a copy in each caller would be an object of its own.
-//  2. Locals that hide a name of the module get a new name, so that no name of an
-//     inlined body is taken for one of them.
+//     scope, because each copy in a caller would otherwise be an object of its own.
+//  2. Locals that hide a name of the module get a new name, because a name in an inlined
+//     body could otherwise be mistaken for the local.
 func (s *state) prepare() {
 	s.edit(func(_ int, f *function) (edits []edit) {
 		callee := s.wanted(f)
@@ -37,7 +37,7 @@ func (s *state) prepare() {
 			case l.Kind >= ptx.CodeLabel:
 				names[int32(i)] = s.label(f)
 			case l.Count >= 0:
-				names[int32(i)] += "_" // a number follows
+				names[int32(i)] += "_" // because a number follows
 			}
 			if l.Kind == ptx.Parameter {
 				edits = append(edits, edit{span: l.Name, text: names[int32(i)]})
@@ -65,8 +65,8 @@ func (s *state) prepare() {
 // movable are the state spaces of static objects that can move to module scope.
 var movable = []string{".shared", ".global", ".const"}
 
-// movableStatics reports whether a statement declares objects that can move to module
-// scope, before the first function: what their initial values use is declared before it.
+// movableStatics reports whether a statement declares objects that can move to module scope, before
+// the first function. The names that their initial values use must be declared there already.
 func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
 	if st.Kind != ptx.Directive || !slices.Contains(movable, c.Opcode(st)) {
 		return false
@@ -86,8 +86,7 @@ func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
 	return true
 }
 
-// moveStatics makes variables of the objects that a statement declares, and adds their
-// new names.
+// moveStatics turns the objects that a statement declares into variables, and adds their new names.
 func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]string, removed map[int32]bool) {
 	c := f.code()
 	span := c.Span(st)
@@ -113,8 +112,8 @@ func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]strin
 	}
 }
 
-// static returns a name at module scope for an object of a function: function$object. No
-// name in the module is called so, nor is it one of a range.
+// static returns a name at module scope for an object of a function: function$object. The name must
+// be new in the module, and cannot be a name of a range.
 func (s *state) static(function, object string) string {
 	if s.spelled == nil {
 		s.spelled = map[string]bool{}
@@ -134,7 +133,7 @@ func (s *state) static(function, object string) string {
 	return name
 }
 
-// namesWithDollar adds the words of a text that have a $ behind their first letter.
+// namesWithDollar adds the words of a text that have a $ after their first letter.
 func namesWithDollar(text []byte, list map[string]bool) {
 	part := func(c byte) bool {
 		return c == '$' || c == '_' || c == '%' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'

@@ -6,14 +6,15 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Program is a linked program that has not been written yet. All names are those of the
-// output. The lines of all inputs have one numbering, from 1.
+// Program is a linked program that has not been written yet. All names are output names. The lines
+// of all inputs are numbered together, from 1.
 type Program struct {
 	Version     ptx.Version
 	AddressSize int
 	Functions   []Function // definitions of functions and entries, in the order of the output
 	// Names are all module-scope names with the place of their first declaration: 2i+1 if
-	// that is Functions[i], 2i if it stands before it and behind the function before.
+	// Functions[i] is the declaration, 2i if it is before Functions[i] and after the function
+	// before.
 	Names   map[string]int32
 	Aliases []Alias
 	// Uses are the names that variables and unknown statements use, once for each use.
@@ -22,7 +23,7 @@ type Program struct {
 	Described map[string]bool
 	// Prototypes returns the declarations of the functions that have no body.
 	Prototypes func() *ptx.Module
-	// Text is all text of the program, in parts that divide no name.
+	// Text is all text of the program, in parts that never split a name.
 	Text iter.Seq[[]byte]
 }
 
@@ -39,20 +40,20 @@ func (p *Program) Percent() bool {
 // Function is the definition of a function: a text of its own, or part of one.
 type Function struct {
 	Name    string
-	Linkage ptx.Linkage // which the text does not have to tell
-	Module  *ptx.Module // that it was read with
+	Linkage ptx.Linkage // the linkage; the text need not have it
+	Module  *ptx.Module // the module that it was read with
 	Decl    *ptx.Decl   // in Module
-	Kept    bool        // the host finds it by its name
-	// Shift is the number of the first line of Module, less 1.
+	Kept    bool        // the host finds it by its name, so it must stay
+	// Shift is added to the lines of Module to get their numbers.
 	Shift int32
 }
 
 // Alias is .alias Name, Target. Target is a function.
 type Alias struct{ Name, Target string }
 
-// Result is what becomes of a program.
+// Result is the optimised program.
 type Result struct {
-	// Functions are those that are left, in order.
+	// Functions are the remaining functions, in order.
 	Functions []Changed
 	// Variables are added before the first function.
 	Variables []Changed
@@ -60,9 +61,9 @@ type Result struct {
 	Strings string
 	// Calls are the direct calls of defined functions, in the order of the program.
 	Calls []Call
-	// Dropped are the functions that are gone because all their calls are inlined.
+	// Dropped are the functions that were removed because all their calls are inlined.
 	Dropped []string
-	// Moved are the objects of functions that are at module scope now.
+	// Moved are the objects of functions that moved to module scope.
 	Moved []Moved
 	// Folded are the functions that another one with the same code replaces.
 	Folded []Fold
@@ -73,6 +74,6 @@ type Changed struct {
 	Index  int // in Program.Functions
 	Module *ptx.Module
 	Decl   *ptx.Decl
-	// Lines has the number of each line of Module; nil if the function is as it was.
+	// Lines has the number of each line of Module; nil if the function is unchanged.
 	Lines []int32
 }

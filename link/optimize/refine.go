@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// refine gives the functions their classes: functions of one class have the same tokens
+// refine assigns classes to functions: functions of one class have the same tokens
 // and call functions of one class at each place. Functions that are not in the list
 // differ from all others.
 //
-// It begins with one class for each text, and divides classes after Hopcroft: where some
-// of a class call functions of another class at a place and some do not, the smaller part
-// becomes a class of its own, whose callers are compared next. With n calls, that is
+// It begins with one class for each text, and divides classes by Hopcroft's algorithm: if some
+// functions of a class call functions of another class at a place and others do not, the smaller
+// part becomes a new class, whose callers must be compared next. With n calls, this takes
 // n log n steps.
 func refine(list []*foldable) {
 	p := newPartition(list)
@@ -23,20 +23,20 @@ func refine(list []*foldable) {
 	}
 }
 
-// partition is a list of functions and their classes.
 type partition struct {
 	list    []*foldable
 	order   []int32    // numbers of functions, class by class
 	at      []int32    // of each function: its index in order
-	callers [][]caller // of each function
+	callers [][]caller // callers of each function
 	classes []class
-	waiting []int // classes by which others may be divided
+	waiting []int // classes whose callers must still be compared
 }
 
-// caller is a function that has another one among its refs, at a place.
+// caller is a function whose refs contain another function, at place.
 type caller struct{ place, function int32 }
 
-// class is order[from:end]. The first found functions are those found by divide.
+// class is order[from:end]. divide moves the functions that it has found to the start; found is
+// their number.
 type class struct{ from, end, found int32 }
 
 func newPartition(list []*foldable) *partition {
@@ -76,7 +76,8 @@ func newPartition(list []*foldable) *partition {
 	return p
 }
 
-// divide divides all classes by whether their functions call one of a class.
+// divide splits each class into functions that call a function of the class by at the same place
+// and functions that do not.
 func (p *partition) divide(by int) {
 	var list []caller
 	for _, f := range p.order[p.classes[by].from:p.classes[by].end] {
@@ -93,7 +94,7 @@ func (p *partition) divide(by int) {
 	}
 }
 
-// separate divides the classes of which some functions are in a list and some are not.
+// separate splits each class if the list has some of its functions but not all.
 func (p *partition) separate(list []caller) {
 	var found []int
 	for _, l := range list {

@@ -13,21 +13,21 @@ import (
 
 // spaces turns generic accesses into accesses of the state space that their address lies
 // in, in the functions that others are inlined into. A compiler does the same before it
-// writes PTX; ptxas does not, neither 12.4 nor 13.5 (testdata/script/opt_spaces.txtar). An
-// object in .local whose address a callee got stays in memory otherwise.
+// writes PTX, but ptxas does not, neither 12.4 nor 13.5 (testdata/script/opt_spaces.txtar).
+// Otherwise an object in .local whose address a callee got would stay in memory.
 //
 // An address lies in a space if each definition of its register is
 //
-//  1. cvta.SPACE, which makes a generic address of one in that space;
+//  1. cvta.SPACE, which makes a generic address from an address in that space;
 //  2. mov or selp of such registers;
 //  3. add or sub of such a register and an index: a constant, or a number of at most 32
-//     bits that is not made of an address.
+//     bits that is not derived from an address.
 //
 // An index does not depend on where the space lies among the generic addresses, so an
-// access that is valid wherever it lies stays in it. Parameters of kernels prove nothing:
-// only some compilers define that they hold addresses in .global.
+// access that is valid wherever the space lies stays in it. Parameters of kernels prove nothing,
+// because only some compilers define that they hold addresses in .global.
 //
-// Each definition of such a register is accompanied by the same one of another register,
+// After each definition of such a register, the same definition of a second register is added,
 // which holds the address in the space. Nothing else changes.
 func (s *state) spaces() {
 	if s.p.AddressSize != 64 {
@@ -57,11 +57,10 @@ type addresses struct {
 	c       *ptx.Code
 	values  map[ptx.RegisterID]*value
 	derived map[ptx.RegisterID]bool   // from the address of an object, by any instructions
-	space   map[ptx.RegisterID]string // of the registers that are proved; "" if the definitions do not agree
-	large   map[ptx.RegisterID]bool   // of 64 bits, and not made of constants and numbers of at most 32 bits
+	space   map[ptx.RegisterID]string // the proved spaces; "" if the definitions do not agree
+	large   map[ptx.RegisterID]bool   // of 64 bits, and not from constants and 32-bit numbers only
 }
 
-// defined returns the registers that a statement defines.
 func (a *addresses) defined(st ptx.Statement) (list []ptx.RegisterID) {
 	d, _ := destination(a.c, st)
 	for i := d.First; i < d.End; i++ {
@@ -72,7 +71,7 @@ func (a *addresses) defined(st ptx.Statement) (list []ptx.RegisterID) {
 	return list
 }
 
-// measure finds the registers that hold large numbers.
+// measure finds the registers that hold large numbers, since they cannot be indexes.
 func (a *addresses) measure() {
 	spread(a.c, a.values, func(st ptx.Statement) (found []ptx.RegisterID) {
 		list := a.defined(st)
@@ -89,8 +88,8 @@ func (a *addresses) measure() {
 	})
 }
 
-// derive finds what is made of addresses by instructions. What comes from memory is not
-// followed.
+// derive finds the registers that instructions derive from addresses. It does not follow values
+// through memory.
 func (a *addresses) derive() {
 	c := a.c
 	spread(a.c, a.values, func(st ptx.Statement) (found []ptx.RegisterID) {
@@ -117,7 +116,7 @@ func (a *addresses) derive() {
 	})
 }
 
-// propose gives a space to each register that one definition proves.
+// propose assigns a space to each register for which one definition proves it.
 func (a *addresses) propose() {
 	spread(a.c, a.values, func(st ptx.Statement) []ptx.RegisterID {
 		r, space, _, bases, ok := a.definition(st)
@@ -132,9 +131,9 @@ func (a *addresses) propose() {
 	})
 }
 
-// definition reads a statement that may define an address: the register, and either the
-// space and the address in it, or the registers it is made of. A sum may have either
-// operand as its base; the one that is a candidate counts.
+// definition reads a statement that may define an address: the register, and either the space and
+// the address in it, or the registers that it is derived from. Either operand of a sum may be its
+// base, so the operand that is a candidate counts.
 func (a *addresses) definition(st ptx.Statement) (r ptx.RegisterID, space string, in ptx.Operand, bases []ptx.RegisterID, ok bool) {
 	c := a.c
 	if st.Kind != ptx.Instruction {
@@ -173,7 +172,6 @@ func (a *addresses) definition(st ptx.Statement) (r ptx.RegisterID, space string
 	return
 }
 
-// register returns the register of an operand of 64 bits.
 func (a *addresses) register(o ptx.Operand) (r ptx.RegisterID, ok bool) {
 	if o.Shape != ptx.NameOperand {
 		return r, false
@@ -189,7 +187,7 @@ func plainRegister(c *ptx.Code, r ptx.RegisterID) bool {
 	return l.Kind != ptx.Parameter && l.Type.Vector == 0 && ptx.TypeSize(l.Type.Word) == 8
 }
 
-// prune drops candidates until each definition of each is one that spaces allows.
+// prune drops candidates until each definition of each candidate is one that spaces allows.
 func (a *addresses) prune() {
 	spread(a.c, a.values, func(st ptx.Statement) (found []ptx.RegisterID) {
 		for _, r := range a.defined(st) {
@@ -229,7 +227,7 @@ func (a *addresses) small(st ptx.Statement) bool {
 	operands = operands[1:]
 	switch op := c.Opcode(st); op {
 	case "mul", "mad":
-		if words[0] == ".wide" { // of two numbers of 32 bits
+		if words[0] == ".wide" { // the product of two 32-bit numbers
 			operands = operands[min(2, len(operands)):]
 		}
 	case "cvt":
@@ -268,8 +266,8 @@ func constant(c *ptx.Code, o ptx.Operand) (int64, bool) {
 	return n, err == nil
 }
 
-// rewrite returns the edits of the accesses whose space is known, and of the
-// definitions that they need.
+// rewrite returns the edits of the accesses whose space is known, and of the definitions that these
+// accesses need.
 func (a *addresses) rewrite(s *state, f *function) (edits []edit) {
 	c := a.c
 	names := map[ptx.RegisterID]string{}
@@ -298,7 +296,7 @@ func (a *addresses) rewrite(s *state, f *function) (edits []edit) {
 			edit{span: ptx.Span{Off: c.Tokens[at].Off}, text: a.space[r]},
 			edit{span: c.Tokens[base].Span(), text: name(r)})
 	}
-	for i := 0; i < len(needed); i++ { // needed grows
+	for i := 0; i < len(needed); i++ { // needed grows in the loop
 		for _, n := range a.values[needed[i]].definitions {
 			st := c.Statements[n]
 			_, _, in, bases, _ := a.definition(st)
@@ -330,8 +328,7 @@ func (a *addresses) rewrite(s *state, f *function) (edits []edit) {
 	return edits
 }
 
-// back reads a cvta.to that makes an address in the space that its operand is proved to
-// lie in.
+// back reads a cvta.to that makes an address in the space in which its operand is proved to lie.
 func (a *addresses) back(st ptx.Statement) (r ptx.RegisterID, ok bool) {
 	c := a.c
 	if st.Kind != ptx.Instruction || c.Opcode(st) != "cvta" {
@@ -345,8 +342,8 @@ func (a *addresses) back(st ptx.Statement) (r ptx.RegisterID, ok bool) {
 	return r, ok && a.space[r] == words[1]
 }
 
-// access reads a generic access of an address whose space is known: the token of the
-// register, and the token before which the space is written.
+// access reads a generic access of an address whose space is known. It returns the token of the
+// register, and the token before which the space must be written.
 func (a *addresses) access(st ptx.Statement) (base, at int32, ok bool) {
 	c := a.c
 	if st.Kind != ptx.Instruction {
@@ -379,7 +376,7 @@ func (a *addresses) access(st ptx.Statement) (base, at int32, ok bool) {
 	}
 	for _, word := range words[n:] {
 		if ptx.TypeSize(word) == 0 && !slices.Contains([]string{".v2", ".v4", ".v8"}, word) && !atomic {
-			return 0, 0, false // a space, or a way of caching
+			return 0, 0, false // a space, or a cache operator
 		}
 	}
 	switch {

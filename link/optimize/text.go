@@ -10,15 +10,15 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// text holds statements. lines has the number of each of its lines; if it is nil, each
-// line has the number shift more.
+// text holds statements. lines has the number of each line; if it is nil, the numbers are the lines
+// plus shift.
 type text struct {
 	src   *diag.Source
 	shift int32
 	lines []int32
 }
 
-// origin returns the number of a line.
+// origin returns the number of a line of the text.
 func (t *text) origin(line int) int32 {
 	if t.lines == nil {
 		return int32(line) + t.shift
@@ -26,7 +26,7 @@ func (t *text) origin(line int) int32 {
 	return t.lines[line-1]
 }
 
-// edit replaces a span of a text: with another one, or with what write writes.
+// edit replaces a span of a text by text, or by the output of write.
 type edit struct {
 	span  ptx.Span
 	text  string
@@ -37,13 +37,13 @@ func sortEdits(edits []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.span.Off, b.span.Off) })
 }
 
-// outside returns those of more edits that are in no span that edits replace.
+// outside returns the edits of more that lie outside the spans that edits replace.
 func outside(edits, more []edit) []edit {
 	edits = slices.Clone(edits)
 	sortEdits(edits)
 	return slices.DeleteFunc(more, func(e edit) bool {
 		i, _ := slices.BinarySearchFunc(edits, e.span, func(o edit, span ptx.Span) int {
-			return cmp.Compare(o.span.End(), span.Off+1) // the first that ends behind the start of e
+			return cmp.Compare(o.span.End(), span.Off+1) // the first that ends after the start of e
 		})
 		return i < len(edits) && edits[i].span.Off <= e.span.Off && e.span.Len > 0
 	})
@@ -57,7 +57,7 @@ type writer struct {
 	used bool
 }
 
-// copy writes a span of a text with edits, which are sorted and do not overlap.
+// copy writes a span of a text with edits. The edits must be sorted and cannot overlap.
 func (w *writer) copy(from *text, span ptx.Span, edits []edit) {
 	at := span.Off
 	for _, e := range edits {
@@ -74,7 +74,7 @@ func (w *writer) copy(from *text, span ptx.Span, edits []edit) {
 	w.plain(from, at, span.End())
 }
 
-// plain writes part of a text as it is.
+// plain writes part of a text unchanged.
 func (w *writer) plain(t *text, from, end int32) {
 	if from == end {
 		return
@@ -86,7 +86,7 @@ func (w *writer) plain(t *text, from, end int32) {
 	}
 }
 
-// own writes text of the optimiser. Its origin is that of a place in another text.
+// own writes text of the optimiser. Its origin is the line of a place in another text.
 func (w *writer) own(text string, t *text, off int32) {
 	if text == "" {
 		return
@@ -97,8 +97,8 @@ func (w *writer) own(text string, t *text, off int32) {
 	}
 }
 
-// add writes text on the current line, with a newline only at its end. The origin of a
-// line is that of the first text on it that is not white space.
+// add writes text on the current line, with a newline only at its end. The first text on a line
+// that is not white space determines the origin of the line.
 func (w *writer) add(text []byte, origin int32) {
 	if len(w.lines) == 0 {
 		w.lines = append(w.lines, 0)

@@ -16,8 +16,8 @@ type view struct {
 // asWritten returns the view in which all locals have their names.
 func asWritten(c *ptx.Code) view { return view{Code: c} }
 
-// renamed returns the new name of the local that a token refers to, or "" if it is the old
-// one.
+// renamed returns the new name of the local that a token refers to, or "" if the name does not
+// change.
 func (v view) renamed(token int32) string {
 	local, ok := v.Reference(int(token)).Local()
 	if !ok || v.names[local] == "" {
@@ -65,8 +65,8 @@ func (v view) register(o ptx.Operand) (name string, bits int64, class byte, ok b
 	return v.spell(o.First, o.End), 8 * ptx.TypeSize(word), classOf(word), true
 }
 
-// rename returns the edits that give locals their new names, except in the declarations of
-// those that are removed.
+// rename returns the edits that give locals their new names. It skips the declarations of removed
+// locals, since edits cannot overlap.
 func (v view) rename(removed map[int32]bool) (edits []edit) {
 	if len(v.names) == 0 {
 		return nil
