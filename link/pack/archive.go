@@ -21,11 +21,11 @@ type Archive struct {
 	Name    string
 	Members []Member // as they are stored, in order; without indexes
 	Thin    bool     // the members are separate files; the archive has only their names
-	// MaxInputSize bounds the bytes that all compressed members together may grow
-	// to when they are described; 0 is 4 GiB.
+	// MaxInputSize bounds the bytes that all compressed members together may grow to when they are
+	// described, because compressed members may be hostile; 0 is 4 GiB.
 	MaxInputSize int64
 
-	records []container.Record // of the package that was read
+	records []container.Record // records of the package that was read
 }
 
 // ReadArchive reads an archive of any kind. name is its name in messages. The error
@@ -60,7 +60,7 @@ func (a *Archive) FindAfter(at int, name string) int {
 	return -1
 }
 
-// isPacked reports whether a member is an object of an nv package, not one from a
+// isPacked reports whether a member is an object of an nv package instead of an object from a
 // compiler.
 func isPacked(m Member) bool { return slices.ContainsFunc(m.ELFSymbols(), isWrapper) }
 
@@ -82,10 +82,10 @@ func (a *Archive) Format() Format {
 	return format
 }
 
-// Add adds the inputs as members, in the format of the archive; see Make. Each
-// replaces the member of its name. If there is none, or replace is false, it is
-// appended, and a name in use gets a number. Add returns the names of the members,
-// and which of them replaced others.
+// Add adds the inputs as members, in the format of the archive; see Make. Each member replaces the
+// member of the same name. If there is none, or replace is false, it is appended instead, and a
+// name in use gets a number. Add returns the names of the members, and which of them replaced
+// others.
 func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []string, replaced []bool, messages []*link.Message, err error) {
 	if have := a.Format(); have != "" {
 		o.Format = have
@@ -93,7 +93,7 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 	log := diag.Log{Spelling: o.Spelling}
 	taken := takenNames{}
 	for _, m := range a.Members {
-		// A PTX file does not replace an object from a compiler.
+		// A PTX file must not replace an object from a compiler.
 		if !replace || m.IsHostObject() && !isPacked(m) {
 			taken[m.Name] = 1
 		}
@@ -120,8 +120,8 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 	return names, replaced, log.Messages, nil
 }
 
-// keepHost copies the recorded host of a replaced member to the new member, if the
-// new one records none. Usually both come from the same file.
+// keepHost copies the recorded host of a replaced member to the new member if the new one records
+// none, because usually both come from the same file.
 func (a *Archive) keepHost(r *container.Record, old Member) {
 	texts, err := old.PTX(old.Name, container.Options{MaxSize: a.MaxInputSize})
 	if err != nil || len(texts) != 1 {
@@ -129,7 +129,7 @@ func (a *Archive) keepHost(r *container.Record, old Member) {
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(texts[0].Text))
 	for _, known := range a.records {
-		if known.Name == old.Name && known.SHA256 == sum { // not a member that another tool added
+		if known.Name == old.Name && known.SHA256 == sum { // otherwise another tool added it
 			r.KeepHost(known)
 		}
 	}
@@ -176,7 +176,8 @@ func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*link.Messag
 	return data, log.Messages, err
 }
 
-// describe finds the definitions of the members that were not just added.
+// describe finds the definitions of the members. Members that were just added have a record
+// already, so they are skipped.
 func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log) error {
 	known := map[string]*container.Record{}
 	for i, r := range a.records {
@@ -207,7 +208,7 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 	return nil
 }
 
-// texts returns the texts in the members without a record, and for each the member that
+// texts returns the texts in the members without a record, and for each text the member that
 // contains it.
 func (a *Archive) texts(members []Member, log *diag.Log) (inputs []object.Input, owners []int) {
 	left := cmp.Or(a.MaxInputSize, container.DefaultMaxSize)
@@ -239,8 +240,8 @@ func (a *Archive) texts(members []Member, log *diag.Log) (inputs []object.Input,
 	return inputs, owners
 }
 
-// record adds the symbols of the modules in a member, and returns its record, or nil if it
-// has none: a record describes a member with a single text. Only finish handles host
+// record adds the symbols of the modules in a member, and returns its record, or nil if it cannot
+// have one, because a record describes a member with a single text. Only finish handles host
 // objects.
 func (a *Archive) record(m *Member, modules []*object.File) (r *container.Record) {
 	listed := map[string]bool{} // names that the index has for the member
@@ -249,7 +250,7 @@ func (a *Archive) record(m *Member, modules []*object.File) (r *container.Record
 	}
 	for _, f := range modules {
 		var symbols []string
-		// If the index had device functions, the host linker would link
+		// The index must not have device functions. Otherwise the host linker would link
 		// libcudadevrt's object for the cudaGetLastError of libcudart.
 		if r, symbols = newRecord(f, object.Host{}); m.IsHostObject() && !slices.ContainsFunc(m.Symbols, isWrapper) {
 			continue
@@ -270,7 +271,7 @@ func (a *Archive) record(m *Member, modules []*object.File) (r *container.Record
 	return r
 }
 
-// isWrapper reports whether a symbol is from an object of an nv package.
+// isWrapper reports whether a symbol can only be from an object of an nv package.
 func isWrapper(symbol string) bool { return strings.HasPrefix(symbol, "__fatbinwrap"+moduleMark) }
 
 // Delete removes the members at these indexes.
@@ -284,13 +285,12 @@ func (a *Archive) Delete(at []int) {
 	a.Members = kept
 }
 
-// CanExtract returns an error if a member cannot be written to a directory as a file of
-// its name.
+// CanExtract returns an error if a member cannot be written to a directory as a file with its name.
 func CanExtract(m Member) error {
 	if m.Name == "" || m.Name == "." || m.Name == ".." || strings.ContainsAny(m.Name, "/\\\x00") {
 		return fmt.Errorf("member %q is not written: its name leads to another directory", m.Name)
 	}
-	if !filepath.IsLocal(m.Name) { // con.ptx, x:y.ptx
+	if !filepath.IsLocal(m.Name) { // such as con.ptx, x:y.ptx
 		return fmt.Errorf("member %q is not written: Windows reserves its name; ptxlink extract chooses another", m.Name)
 	}
 	return nil

@@ -20,8 +20,8 @@ import (
 // ExtractOptions holds the inputs and options of Extract.
 type ExtractOptions struct {
 	Inputs []link.Input
-	// Arch selects, from PTX for several targets, the one that link.Link would link
-	// for it. If it is empty, all are extracted.
+	// Arch selects the PTX that link.Link would link for it if there is PTX for several targets. If
+	// it is empty, all PTX is extracted.
 	Arch string
 	// MaxInputSize and Spelling are the same as in link.Options.
 	MaxInputSize int64
@@ -55,9 +55,9 @@ func (e Extracted) Text() ([]byte, error) {
 	return modules[e.module].Text, nil
 }
 
-// Extract returns every PTX text in the inputs, in the order of the inputs and
-// their files. The texts need not be valid. Inputs without PTX give *link.Errors, beside
-// the texts of the others.
+// Extract returns every PTX text in the inputs, in the order of the inputs and their files. The
+// texts need not be valid. If inputs have no PTX, it returns *link.Errors in addition to the texts
+// of the others.
 //
 // File is the name of the innermost file with the text, and the target if the
 // container has it: k.sm_80.ptx. It contains no directories.
@@ -117,8 +117,8 @@ func notPTX(m container.Member, log *diag.Log) {
 	log.Error(diag.NotPTX, diag.At(&diag.Source{Name: m.Name}, diag.Span{}), text).WithHelp(help)
 }
 
-// The first of each directive, at the start of a line. This is only for a listing,
-// so it needs no parser.
+// These match the first of each directive, at the start of a line. They are only for a listing, so
+// a parser is not needed.
 var (
 	versionLine = lazy.Regexp(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`)
 	targetLine  = lazy.Regexp(`(?m)^[ \t]*\.target[ \t]+(\w+)`)
@@ -130,7 +130,7 @@ func extracted(m container.Member) Extracted {
 		Name: m.Name, Bytes: len(m.Text), SHA256: fmt.Sprintf("%x", sha256.Sum256(m.Text)),
 		Target: m.Target, AddressSize: m.AddressSize, HostOS: m.OS, HostArch: m.Arch,
 	}
-	// The directives are at the top; comments before them may be long.
+	// The directives are at the top, but comments before them may be long.
 	head := m.Text[:min(len(m.Text), 1<<16)]
 	if found := versionLine().FindSubmatch(head); found != nil {
 		e.Version = string(found[1])
@@ -144,8 +144,8 @@ func extracted(m container.Member) Extracted {
 	return e
 }
 
-// extractName returns memberName with the target from the container. It is not that of a device, such as con.ptx
-// on Windows.
+// extractName returns memberName with the target from the container. It must not be the name of a
+// device, such as con.ptx on Windows.
 func extractName(m container.Member, in link.Input) string {
 	name := memberName(m.Name, in)
 	if m.Target != "" {

@@ -28,7 +28,7 @@ func memberName(name string, in link.Input) string {
 	}
 	if bare {
 		file = filepath.Base(file)
-	} else { // the library may have been made on Windows
+	} else { // because the library may have been made on Windows
 		file = path.Base(strings.ReplaceAll(file, `\`, "/"))
 	}
 	file = withoutSuffix(file, []string{".zst", ".gz", ".lz4"})
@@ -39,8 +39,8 @@ func memberName(name string, in link.Input) string {
 }
 
 // innermost returns the last file in the name of a text in messages, "dir/k.o" in
-// "libx.a(dir/k.o):.nv_fatbin:sm_80#2", and whether that is the whole name. The text
-// before it is the name of the input, which may contain any characters.
+// "libx.a(dir/k.o):.nv_fatbin:sm_80#2", and whether that is the whole name. The text before it is
+// the name of the input, which must be removed first because it may contain any characters.
 func innermost(name string, in link.Input) (file string, bare bool) {
 	file = cmp.Or(in.Name, in.Path)
 	rest := strings.TrimPrefix(name, file)
@@ -56,7 +56,7 @@ func innermost(name string, in link.Input) (file string, bare bool) {
 	return file, false
 }
 
-// withoutSuffix returns the name of a file without the first of the suffixes that it has.
+// withoutSuffix removes from the name of a file the first of the suffixes that the name has.
 func withoutSuffix(file string, suffixes []string) string {
 	for _, suffix := range suffixes {
 		if rest, ok := strings.CutSuffix(file, suffix); ok && rest != "" {
@@ -66,9 +66,9 @@ func withoutSuffix(file string, suffixes []string) string {
 	return file
 }
 
-// harmless turns any text into a safe file name. It replaces control characters, path
-// separators of any system and characters special to a shell with "_". The result
-// does not start like an option, a hidden file or a member reserved by ar.
+// harmless turns any text into a safe file name. It replaces control characters, path separators of
+// any system and characters special to a shell with "_". The result cannot start like an option, a
+// hidden file or a member reserved by ar.
 func harmless(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`/\:<>"|?*`, r) {
@@ -80,12 +80,12 @@ func harmless(name string) string {
 	return cmp.Or(strings.TrimRight(strings.TrimLeft(name, ". -"), ". "), "module.ptx")
 }
 
-// takenNames holds names that are in use, each with the last number that freeName
-// added to it; 1 if it has added none.
+// takenNames holds names in use, each with the last number that freeName added to it, so that the
+// search does not start at 2 each time; 1 if it has added none.
 type takenNames map[string]int
 
-// freeName adds a number to a name that is in use, before its suffixes: a.ptx.zst
-// becomes a-2.ptx.zst. Names are equal if they have equal keys.
+// freeName adds a number to a name that is in use, before its suffixes: a.ptx.zst becomes
+// a-2.ptx.zst. Names count as equal if key returns equal strings.
 func freeName(name string, taken takenNames, key func(string) string) string {
 	stem, suffix := name, ""
 	for _, s := range []string{".zst", ".ptx", ".o"} {

@@ -35,7 +35,7 @@ type Options struct {
 	// Inputs are files of any form that link.Link accepts. Every PTX in them becomes a
 	// member; from PTX for several targets, one is selected as by link.Link.
 	Inputs []link.Input
-	// Format is plain if empty.
+	// Format is the format of the members; if it is empty, Plain is used.
 	Format Format
 	// Arch chooses between PTX for several targets; see link.Options.Arch.
 	Arch string
@@ -64,12 +64,12 @@ type Package struct {
 type Member = container.ArchiveMember
 
 // Make creates a package, which is an ar archive of PTX. If inputs are not PTX, it
-// returns *link.Errors with every error found. Other errors are those of link.Link, and
-// an unknown Format. The same inputs give the same bytes for any Jobs.
+// returns *link.Errors with every error found. Other errors are the same as from link.Link,
+// and an unknown Format. The same inputs give the same bytes for any Jobs.
 //
 // A member is named after the file it comes from: a.ptx for a.ptx and for app/a.o,
-// k.ptx for libx.a(k.o). If the name is in use, it is a-2.ptx. Compressed members end
-// in .ptx.zst, those of nv packages in .o.
+// k.ptx for libx.a(k.o). If the name is in use, it is a-2.ptx instead. Compressed members end
+// in .ptx.zst, and members of nv packages in .o.
 func Make(ctx context.Context, o Options) (*Package, error) {
 	log := diag.Log{Spelling: o.Spelling}
 	members, err := packMembers(ctx, o, takenNames{}, &log)
@@ -110,7 +110,7 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	inputs := link.ObjectInputs(o.Inputs)
 	for i := range inputs {
 		in := &inputs[i]
-		in.Whole = true // include members that define nothing for others
+		in.Whole = true // members that define nothing must be included
 		if in.Text == nil && in.Reader != nil {
 			in.Text, in.Reader = object.Buffer(ctx, in.Reader, o.MaxInputSize) // noteLeftOut reads it again
 		}
@@ -140,16 +140,16 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	return members, nil
 }
 
-// warnOfUse warns about members that are useless in a package, or that do not do what
-// one would expect. symbols holds the names that each member defines for others.
+// warnOfUse warns about members that are useless in a package, or that would surprise users.
+// symbols holds the names that each member defines for others.
 func warnOfUse(files []*object.File, symbols [][]string, format Format, log *diag.Log) {
 	relocatable := false // some member was compiled with -rdc=true
 	for i, f := range files {
 		relocatable = relocatable || len(symbols[i]) > 0 && strings.HasPrefix(f.Producer, "nvcc")
 	}
 	for i, f := range files {
-		// Of a file with host code alone nvcc makes a module without declarations.
-		// Without -rdc=true it makes the same of one whose functions it dropped.
+		// If a file has only host code, nvcc makes a module without declarations. Without
+		// -rdc=true, nvcc makes the same module if it drops all functions.
 		hostOnly := len(f.Decls) == 0 && (relocatable || strings.Contains(f.Name, ":__nv_relfatbin"))
 		var entries []*ptx.Decl
 		for k := range f.Decls {
@@ -177,13 +177,14 @@ func warnOfUse(files []*object.File, symbols [][]string, format Format, log *dia
 	}
 }
 
-// noteLeftOut notes the PTX that is omitted because a package has PTX for only one GPU
-// from each fatbin. A link of the package cannot choose another.
+// noteLeftOut notes the PTX that is omitted because a package has PTX for only one GPU from each
+// fatbin, since a link of the package cannot choose another.
 func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.File, o Options, log *diag.Log) {
 	kept, fatbins := map[string]bool{}, map[int]bool{}
 	for _, f := range files {
 		kept[f.Name] = true
-		// Only texts from a fatbin have alternatives, and a colon behind the name of their input.
+		// Only texts from a fatbin have alternatives, and only they have a colon after the name of
+		// their input.
 		in := inputs[f.Input]
 		if behind := strings.TrimPrefix(f.Name, cmp.Or(in.Name, in.Path)); strings.Contains(behind, ":") {
 			fatbins[f.Input] = true
@@ -230,7 +231,7 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 	}
 }
 
-// store is the body of a member.
+// store returns the contents of a member.
 func store(f *object.File, name string, r *container.Record, format Format) ([]byte, error) {
 	if format != NV {
 		return format.Store(container.Image{Text: f.Src.Text}, "", "")
@@ -244,7 +245,7 @@ func store(f *object.File, name string, r *container.Record, format Format) ([]b
 	case r.Target == "":
 		return nil, errors.New("it has no .target, and an nv package needs to say which it is for")
 	}
-	// The options that nvcc passes to ptxas for such modules.
+	// nvcc passes these options to ptxas for such modules.
 	options := "--compile-only "
 	switch {
 	case f.Debug:
@@ -260,8 +261,8 @@ func store(f *object.File, name string, r *container.Record, format Format) ([]b
 
 const moduleMark = "_ptxlink_"
 
-// moduleID returns an identifier that is unique among the objects of a program. The
-// same text under another name gets a different identifier.
+// moduleID returns an identifier that is unique among the objects of a program. It depends on the
+// name too, so that the same text under another name gets a different identifier.
 func moduleID(name string, r *container.Record) string {
 	return moduleMark + fmt.Sprintf("%x", sha256.Sum256([]byte(r.SHA256+" "+name)))[:16]
 }
@@ -309,10 +310,9 @@ func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
 	return r, symbols
 }
 
-// finish warns about members for different hosts. For an nv package it removes the
-// records, and warns about two strong definitions of a name: nvlink links every member
-// of an archive, needed or not, so it reports a duplicate. ptxlink links the first of
-// the members.
+// finish warns about members for different hosts. For an nv package it removes the records, and
+// warns about two strong definitions of a name, because nvlink links every member of an archive,
+// needed or not, and would report a duplicate. ptxlink links the first of the members instead.
 func finish(members []Member, format Format, log *diag.Log) {
 	warnOfHosts(members, log)
 	if format != NV {
@@ -335,8 +335,8 @@ func finish(members []Member, format Format, log *diag.Log) {
 	}
 }
 
-// warnOfHosts warns about members for different operating systems, once for each. A
-// link refuses most combinations of such modules.
+// warnOfHosts warns about members for different operating systems, once for each, because a link
+// would refuse most combinations of such modules.
 func warnOfHosts(members []Member, log *diag.Log) {
 	var first *Member
 	told := map[string]bool{}

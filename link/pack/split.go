@@ -17,36 +17,35 @@ import (
 // SplitOptions holds the options of Split. The zero value makes a member of every
 // external definition.
 type SplitOptions struct {
-	// Roots are the names to make members of, with everything they need. They may be
-	// module-local, because compilers drop the linkage of internalised functions.
+	// Roots are the names that become members, with everything they need. They may be module-local,
+	// because compilers drop the linkage of internalised functions.
 	Roots []string
-	// Weak gives every function and variable of a member .weak instead of .visible,
-	// so that the results of two links with the same member can be linked again.
-	// Every local is then a member of its own. Otherwise the locals of a weak function
-	// would stay, unused, when a link drops the function for another one. ptxas does
-	// not accept an alias to a weak function, so aliases and their targets do not
-	// become weak. The results of two links that contain the same alias cannot be
-	// linked again, because the alias is defined twice.
+	// Weak gives every function and variable of a member .weak instead of .visible, so that the
+	// results of two links with the same member can be linked again. Every local must then be a
+	// separate member. Otherwise the locals of a weak function would stay, unused, when a link
+	// drops the function for another one. Aliases and their targets cannot become weak, because
+	// ptxas does not accept an alias to a weak function. The results of two links that contain the
+	// same alias therefore cannot be linked again: the alias is defined twice.
 	Weak bool
 	// Jobs is the same as in link.Options.
 	Jobs int
 }
 
-// Split splits a module into modules with one external definition each. A link of an
-// archive of them uses only those it needs. They are in the order of the definitions
+// Split splits a module into modules with one external definition each, so that a link of an
+// archive of them takes only the needed ones. They are in the order of the definitions
 // and named after them: "__nv_sinf.ptx".
 //
 //  1. A module-local definition that one other definition uses goes with it.
-//  2. One that several definitions use is a member of its own, so that data is not
-//     duplicated. It becomes external. Its name identifies the module: helper becomes
-//     helper$m followed by 16 hex digits of the SHA-256 of the text. It cannot be
+//  2. If several definitions use it, it becomes a separate member, so that data is not
+//     duplicated. It must then be external. Its name identifies the module: helper becomes
+//     helper$m followed by 16 hex digits of the SHA-256 of the text. The name cannot be
 //     confused with helper of another module or of the user. Splitting the same
 //     module again gives the same names. A root keeps its name.
-//  3. One that nothing uses, or that no root needs, is omitted.
+//  3. If nothing uses it, or no root needs it, it is omitted.
 //  4. An alias goes with its target, which stays local if only aliases refer to it.
 //  5. The header, module-scope pragmas and .file lines are in every member.
 //
-// DWARF describes a whole module, so Split refuses a module with DWARF. It also
+// Split refuses a module with DWARF, because DWARF describes a whole module. It also
 // refuses unknown statements. Both give *link.Errors.
 func Split(ctx context.Context, in link.Input, o SplitOptions) ([]link.Input, error) {
 	var log diag.Log
@@ -73,8 +72,8 @@ type splitter struct {
 	log  *diag.Log
 
 	reached []bool   // per name: a root needs it
-	member  []bool   // per name: its definition is a member of its own
-	root    []bool   // per name: it is a root, so it is external
+	member  []bool   // per name: its definition becomes a member
+	root    []bool   // per name: it is a root, so it must be external
 	aliased []bool   // per name: an alias of it is reached
 	out     []string // per name: its name in members
 }
@@ -155,7 +154,8 @@ func (s *splitter) uses(name ptx.NameID) (names []ptx.NameID) {
 	return names
 }
 
-// chooseMembers walks from the roots to everything they need.
+// chooseMembers walks from the roots to everything they need, and chooses the definitions that
+// become members.
 func (s *splitter) chooseMembers(roots []ptx.NameID) {
 	users := make([]int, len(s.f.Names))
 	walk := graph.Walk[ptx.NameID]{First: func(name ptx.NameID) bool {
@@ -164,7 +164,7 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 		return users[name] == 1
 	}}
 	reach := func(name ptx.NameID) {
-		s.reached[name] = true // an alias itself too
+		s.reached[name] = true // because an alias itself counts too
 		walk.Add(s.target(name))
 	}
 	for _, name := range roots {
@@ -178,7 +178,7 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 		}
 	})
 	for n, sym := range s.f.Symbols {
-		// An external definition is a member even if it is not a root.
+		// An external definition must be a member even if it is not a root.
 		if s.reached[n] && sym.Def >= 0 && (users[n] > 1 || s.weak || sym.Exported()) {
 			s.member[n] = true
 		}
@@ -189,9 +189,8 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 	}
 }
 
-// nameShared names every local that one member defines and another one uses. The
-// linker does not create such names itself: they have a letter after the dollar sign,
-// see ptx.Suffixed.
+// nameShared names every local that one member defines and another one uses. The linker cannot
+// create such names itself, because they have a letter after the dollar sign; see ptx.Suffixed.
 func (s *splitter) nameShared() {
 	f := s.f
 	s.out = slices.Clone(f.Names)
@@ -209,8 +208,8 @@ func (s *splitter) nameShared() {
 	}
 }
 
-// contents returns the names that the member of a definition defines, and all names
-// in it.
+// contents returns the names that the member of a definition defines, and all names that it
+// mentions.
 func (s *splitter) contents(name ptx.NameID) (inside, mentioned map[ptx.NameID]bool) {
 	f := s.f
 	inside, mentioned = map[ptx.NameID]bool{}, map[ptx.NameID]bool{name: true}
@@ -237,7 +236,7 @@ func (s *splitter) contents(name ptx.NameID) (inside, mentioned map[ptx.NameID]b
 // names in members, in order.
 func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 	f := s.f
-	if s.out[d.Name] != f.Src.String(d.NameSpan) { // b1 of b<3> too
+	if s.out[d.Name] != f.Src.String(d.NameSpan) { // also b1, which b<3> declares
 		edits = append(edits, ptx.Edit{Span: d.NameSpan, Text: s.out[d.Name]})
 	}
 	for _, u := range f.Uses[d.FirstUse:d.EndUse] {
@@ -250,13 +249,13 @@ func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 	return edits
 }
 
-// emit writes the member of the definition of a name.
+// emit writes the member that a definition becomes.
 func (s *splitter) emit(name ptx.NameID) []byte {
 	f := s.f
 	inside, mentioned := s.contents(name)
 	end := max(f.VersionSpan.End(), f.TargetSpan.End(), f.AddressSpan.End())
 	var out emit.Pieces
-	if f.VersionSpan.Off == 0 { // fatbinary 12.4 blanks the first line
+	if f.VersionSpan.Off == 0 { // since fatbinary 12.4 blanks the first line
 		out.Own("//\n")
 	}
 	out.Copy(f.Src, diag.Span{Len: end})
@@ -279,7 +278,7 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 			out.Own(fmt.Sprintf(".alias %s, %s;\n", s.out[id], s.out[name]))
 		}
 	}
-	for _, variables := range []bool{true, false} { // then bodies
+	for _, variables := range []bool{true, false} { // variables must come before bodies
 		for i := range f.Decls {
 			d := &f.Decls[i]
 			if (d.Kind == ptx.Variable) != variables || !inside[d.Name] || f.Symbols[d.Name].Def != int32(i) {
@@ -300,8 +299,8 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 	return text
 }
 
-// declare returns the forward declaration of a definition, or "" if it needs none: an
-// entry, and a variable that nothing uses before its definition.
+// declare returns the forward declaration of a definition, or "" if it needs none, because it is an
+// entry, or a variable that nothing uses before its definition.
 func (s *splitter) declare(name ptx.NameID, inside bool) string {
 	f := s.f
 	sym := f.Symbols[name]
@@ -332,7 +331,7 @@ func (s *splitter) linkage(name ptx.NameID) string {
 	if linkage == ptx.Local && (s.root[name] || s.out[name] != s.f.Names[name]) {
 		linkage = ptx.Visible
 	}
-	strong := sym.Alias >= 0 || s.aliased[name] // ptxas accepts no alias to a weak function
+	strong := sym.Alias >= 0 || s.aliased[name] // since ptxas accepts no alias to a weak function
 	if d := s.f.DeclOf(name); s.weak && !strong && linkage == ptx.Visible && d != nil && d.Kind != ptx.Entry {
 		linkage = ptx.Weak
 	}

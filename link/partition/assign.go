@@ -14,20 +14,19 @@ import (
 type Options struct {
 	// Parts is the largest number of parts; 0 chooses it by the size of the module.
 	Parts int
-	// Unit returns the name of the input that a place of the module comes from, or
-	// "". The functions of one input stay together where they fit into a part, so
-	// that a changed input changes one part. It may be nil.
+	// Unit returns the name of the input that a place of the module comes from, or "". The
+	// functions of one input stay together if they fit into a part, so that a changed input changes
+	// only one part. It may be nil.
 	Unit func(off int32) string
-	// Setting returns what ptxas must be told about the functions of a unit. Functions
-	// with different settings are in different parts, so that there may be more than
-	// Parts. It may be nil.
+	// Setting returns the ptxas setting for the functions of a unit. Functions with different
+	// settings must be in different parts, so there may be more parts than Parts. It may be nil.
 	Setting func(unit string) string
 }
 
 // MaxParts is the largest useful value of Options.Parts.
 const MaxParts = 1024
 
-// cluster is a set of functions that go to one part.
+// cluster is a set of functions that must go to one part.
 type cluster struct {
 	key    string // the name of its unit or function
 	hash   uint64
@@ -35,7 +34,7 @@ type cluster struct {
 	decls  []int32
 }
 
-// assign returns the part of each function. A part may have none.
+// assign returns the part of each function. Some parts may stay empty.
 func (c *cutter) assign(o Options) (part []int32) {
 	c.unit, c.setting = make([]string, len(c.Decls)), make([]string, len(c.Decls))
 	part = slices.Repeat([]int32{-1}, len(c.Decls))
@@ -58,8 +57,8 @@ func (c *cutter) assign(o Options) (part []int32) {
 	return part
 }
 
-// share returns the number of parts for the functions of each setting: one, and its
-// share of the others. What is left over goes to the largest.
+// share returns the number of parts for each setting: one, and a share of the remaining parts by
+// cost. Parts that rounding leaves over go to the largest setting.
 func (c *cutter) share(groups map[string][]int32, settings []string, parts int) (numbers []int) {
 	total, left, largest := c.total(c.functions), int64(max(0, parts-len(groups))), 0
 	rest := left
@@ -84,7 +83,7 @@ func (c *cutter) share(groups map[string][]int32, settings []string, parts int) 
 	return numbers
 }
 
-// total returns the cost of functions.
+// total returns the cost of functions, including perFunction.
 func (c *cutter) total(functions []int32) (sum int64) {
 	for _, f := range functions {
 		sum += c.cost[f] + perFunction
@@ -92,7 +91,6 @@ func (c *cutter) total(functions []int32) (sum int64) {
 	return sum
 }
 
-// units returns the number of units of functions.
 func (c *cutter) units(functions []int32) int {
 	units := map[string]bool{}
 	for _, f := range functions {
@@ -101,13 +99,13 @@ func (c *cutter) units(functions []int32) int {
 	return len(units)
 }
 
-// fill distributes functions over parts, of which first is the first.
+// fill distributes functions over parts, starting at part first.
 func (c *cutter) fill(functions, part []int32, first, parts int) {
 	limit := quantise(c.total(functions)) * 3 / 2 / int64(parts) // of a cluster: parts need not be equal
 	clusters := c.clusters(functions, limit)
 
-	// The most expensive clusters first, because they are the hardest to place. Equal
-	// weights are ordered by the hash of their keys, which an edit does not change.
+	// The most expensive clusters come first, because they are the hardest to place. Equal weights
+	// are ordered by the hash of their keys, because an edit does not change it.
 	sum := int64(0)
 	for i := range clusters {
 		sum += clusters[i].weight
@@ -126,14 +124,14 @@ func (c *cutter) fill(functions, part []int32, first, parts int) {
 	}
 }
 
-// The number of parts by size. A start of ptxas costs as much as some 400
-// instructions, so small parts cost time; of a large one, all is assembled again if one
-// function changes. There are no more parts than half the inputs, so that ptxas is
-// started less often than for the separate inputs, except where the parts are large.
+// These limit the number of parts by size. Small parts would cost time, because a start of ptxas
+// costs as much as some 400 instructions. Of a large part, everything must be assembled again if
+// one function changes. There are at most half as many parts as inputs, so that ptxas is started
+// less often than for the separate inputs, unless the parts are large.
 const smallPart, largePart, mostParts = 600, 2000, 64
 
-// choose returns the number of parts for a number of instructions and units. The steps
-// keep it from changing with every edit.
+// choose returns the number of parts for a number of instructions and units. It goes in steps,
+// because otherwise every edit could change the number.
 func choose(total int64, units int) int {
 	n := min(total/smallPart, max(int64(units)/2, total/largePart), mostParts)
 	chosen := 1
@@ -145,14 +143,14 @@ func choose(total int64, units int) int {
 	return chosen
 }
 
-// quantise rounds a cost to a power of the square root of 2, so that the small edits
-// of a function do not move others to other parts.
+// quantise rounds a cost to a power of the square root of 2, so that small edits of one function do
+// not move other functions to other parts.
 func quantise(n int64) int64 {
 	return int64(math.Round(math.Exp2(math.Round(2*math.Log2(float64(n))) / 2)))
 }
 
-// place returns the part for a cluster: the first in its own order of preference that
-// has room, else the one with the least load.
+// place returns the part for a cluster: the first part with room in the cluster's own order of
+// preference, otherwise the part with the least load.
 func place(c cluster, load []int64, room int64) int {
 	best, first, least := -1, uint64(0), 0
 	for i := range load {
@@ -169,8 +167,8 @@ func place(c cluster, load []int64, room int64) int {
 	return best
 }
 
-// preference orders the parts for something with a hash. The order is random, and stays the
-// same when there are more parts.
+// preference orders the parts for a hash. The order is random, and must stay the same when there
+// are more parts.
 func preference(hash uint64, part int32) uint64 { return mix(hash ^ mix(uint64(part))) }
 
 // mix scatters the bits of a number.
@@ -179,8 +177,8 @@ func mix(x uint64) uint64 {
 	return hi ^ lo
 }
 
-// clusters groups functions: those of an input, if they fit into a part; each by itself
-// otherwise. The target of an alias has its names in its own part.
+// clusters groups functions. The functions of an input are one cluster if they fit into a part;
+// otherwise each function is its own. The target of an alias has the alias in its part.
 func (c *cutter) clusters(functions []int32, limit int64) (list []cluster) {
 	units := map[string][]int32{}
 	var alone []int32
@@ -205,8 +203,9 @@ func (c *cutter) clusters(functions []int32, limit int64) (list []cluster) {
 	return list
 }
 
-// perFunction is added to the cost of each function, for what ptxas does besides
-// instructions. It also keeps the weights of short functions from changing by an edit.
+// perFunction is added to the cost of each function, because ptxas also spends time outside
+// instructions. It also makes the weights of short functions stable, since an edit changes them
+// less.
 const perFunction = 32
 
 func hash(key string) uint64 {

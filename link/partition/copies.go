@@ -6,17 +6,17 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Of a function of the same module, ptxas -c knows which registers it changes. For one of
-// another module it assumes the calling convention, and the caller needs more registers. So
-// small functions without linkage, such as __internal_trig_reduction_slowpathd of nvcc, are
+// ptxas -c knows which registers a function of the same module changes. For a function of
+// another module it must assume the calling convention, so the caller needs more registers. Small
+// functions without linkage, such as __internal_trig_reduction_slowpathd of nvcc, are therefore
 // copied to the parts that call them, if their unit is cut (cubin_partition_copies.txtar).
 
 // A function of at most copiedCost is copied, until the copies cost one of copiedShare of all
 // functions.
 const copiedCost, copiedShare = 256, 8
 
-// findCopies finds the functions that are copied: those without linkage and static objects that only the
-// functions of their unit call, and that call none themselves.
+// findCopies finds the functions that are copied: functions without linkage and static objects that
+// call no function, and that only functions of their own unit call.
 func (c *cutter) findCopies() {
 	c.callers = make([][]int32, len(c.Decls))
 	for _, f := range c.functions {
@@ -26,7 +26,7 @@ func (c *cutter) findCopies() {
 			}
 		}
 	}
-	named := make([]bool, len(c.Decls)) // by an alias or by an address
+	named := make([]bool, len(c.Decls)) // named by an alias or by an address
 	for _, f := range c.taken {
 		named[f] = true
 	}
@@ -56,14 +56,16 @@ func (c *cutter) findCopies() {
 	}
 }
 
-// hasStatics reports whether a function declares a static object, which every copy would have.
+// hasStatics reports whether a function declares a static object. Such a function cannot be copied,
+// because every copy would have the object.
 func (c *cutter) hasStatics(d *ptx.Decl) bool {
 	code := c.Borrow(d)
 	defer code.Return()
 	return slices.ContainsFunc(code.Locals, func(l ptx.LocalDecl) bool { return l.Static() })
 }
 
-// parts returns the parts that have a definition.
+// parts returns the parts that have a definition: its own part, and the parts of callers with a
+// copy.
 func (c *cutter) parts(decl int32) (list []int32) {
 	if home := c.home[decl]; home >= 0 {
 		list = append(list, home)
@@ -76,7 +78,6 @@ func (c *cutter) parts(decl int32) (list []int32) {
 	return list
 }
 
-// in reports whether a part has a definition.
 func (c *cutter) in(decl, part int32) bool {
 	return c.home[decl] == part || slices.ContainsFunc(c.callers[decl], func(caller int32) bool { return c.home[caller] == part })
 }

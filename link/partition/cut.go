@@ -16,17 +16,16 @@ type Part struct {
 	Text []byte
 	// Lines maps its lines to places in the linked module.
 	Lines *emit.LineMap
-	// Names are the functions and entries that it defines.
+	// Names are the functions and entries that the part defines.
 	Names []string
-	// Setting is that of its functions, by Options.Setting.
+	// Setting is the Options.Setting that its functions share.
 	Setting string
-	// Exposed are the names without linkage that are .visible here, because other parts
-	// use them.
+	// Exposed are the names without linkage that are .visible here, because other parts use them.
 	Exposed []string
 }
 
-// Line returns the line of the linked module that a line of the part comes from; 0 if
-// there is none.
+// Line returns the line of the linked module that a line of the part comes from; 0 if the linker
+// wrote it.
 func (p *Part) Line(line int) int {
 	place, ok := p.Lines.Origin(line)
 	if !ok {
@@ -35,11 +34,12 @@ func (p *Part) Line(line int) int {
 	return place.Source.Line(place.Span.Off)
 }
 
-// Cut cuts the module into parts. Each function and variable is defined in one part and
-// declared .extern in the others that refer to it; small functions without linkage may be copied
-// instead (findCopies). What other parts refer to and has no linkage becomes .visible; names are
-// unique in a linked module. A part holds only what it refers to, and its own table of files, so
-// that it does not change with the others. The module has passed Check.
+// Cut cuts the module into parts. Each function and variable is defined in one part and declared
+// .extern in the others that refer to it; small functions without linkage may be copied instead
+// (findCopies). Definitions without linkage become .visible if other parts refer to them; this is
+// safe because names are unique in a linked module. A part holds only the names that it refers to,
+// and its own table of files, so that it does not change with the others. The module must have
+// passed Check.
 func (p *Program) Cut(o Options) []*Part {
 	m := p.Module
 	c := &cutter{Program: p, inlined: ptx.NewInlinedLines(m)}
@@ -60,28 +60,27 @@ func (p *Program) Cut(o Options) []*Part {
 	return list
 }
 
-// Empty returns a module with the header of the program and nothing else.
+// Empty returns a module with only the header of the program.
 func (p *Program) Empty() *Part {
 	w := &partWriter{cutter: &cutter{Program: p}}
 	w.header()
 	return w.finish()
 }
 
-// cutter cuts one module.
 type cutter struct {
 	*Program
 	unit, setting []string  // by declaration, of functions
 	home          []int32   // the part of each definition, by declaration
 	callers       [][]int32 // the functions whose parts have a copy, by declaration
-	// needs has the names that each part refers to.
+	// needs has the names that each part refers to, for which it needs declarations.
 	needs []map[ptx.NameID]bool
-	// crosses is set for the definitions that other parts refer to.
+	// crosses is set for the definitions that other parts refer to, which must be visible.
 	crosses []bool
 	inlined *ptx.InlinedLines
 }
 
-// number numbers the parts that have functions, without gaps, and returns their
-// number.
+// number numbers the parts without gaps, since some may have no functions, and returns how many
+// there are.
 func (c *cutter) number() int {
 	var parts []int32
 	for _, f := range c.functions {
@@ -96,8 +95,8 @@ func (c *cutter) number() int {
 	return len(parts)
 }
 
-// contents returns the names of the functions in a part, or of all if part is negative, and the setting
-// that they share.
+// contents returns the names of the functions in a part, or of all functions if part is negative,
+// and the setting that they share.
 func (c *cutter) contents(part int32) (names []string, setting string) {
 	for _, f := range c.functions {
 		if part < 0 || c.in(f, part) {
@@ -107,9 +106,9 @@ func (c *cutter) contents(part int32) (names []string, setting string) {
 	return names, setting
 }
 
-// placeVariables gives each variable a part: one of those that use it, chosen by the name;
-// the first if no part does. A variable comes after those that its initialiser uses,
-// so its users are placed first, except in cycles.
+// placeVariables gives each variable a part: a part that uses it, chosen by the name, otherwise the
+// first part. Users must be placed before the variables they use. A variable comes after the
+// variables that its initialiser uses, so going backwards does this, except in cycles.
 func (c *cutter) placeVariables() {
 	users := make([][]int32, len(c.Decls)) // parts
 	add := func(decl int32) {
@@ -140,7 +139,6 @@ func (c *cutter) placeVariables() {
 	}
 }
 
-// findUsers finds what each part refers to.
 func (c *cutter) findUsers(parts int) {
 	c.needs = make([]map[ptx.NameID]bool, parts)
 	for i := range c.needs {
@@ -160,17 +158,17 @@ func (c *cutter) findUsers(parts int) {
 	}
 }
 
-// partWriter writes one part.
 type partWriter struct {
 	*cutter
 	Part
 	pieces emit.Pieces
 	part   int32
 	lines  *ptx.LineEditor
-	used   map[int64]bool  // files of its lines
-	files  map[int64]int64 // the new index of each of these
-	labels map[string]bool // of .debug_str, in its lines
-	// wholeNames is set if a line refers to a name by an offset.
+	used   map[int64]bool  // files that its lines use
+	files  map[int64]int64 // the new index of each used file
+	labels map[string]bool // labels of .debug_str that its lines use
+	// wholeNames is set if a line refers to a name by an offset, since the section must then stay
+	// whole.
 	wholeNames bool
 }
 
@@ -188,7 +186,7 @@ func (c *cutter) write(part int32) *Part {
 	body := slices.IndexFunc(c.Decls, func(d ptx.Decl) bool { return d.HasBody })
 	for i := range c.Decls {
 		d := &c.Decls[i]
-		if i == body { // what aliases refer to has been declared
+		if i == body { // since the targets of aliases have been declared
 			w.aliases()
 		}
 		def := c.define[d.Name]
@@ -196,7 +194,7 @@ func (c *cutter) write(part int32) *Part {
 		case def >= 0 && c.in(def, part):
 			w.declaration(d)
 		case c.needs[part][d.Name]:
-			// Another part defines it, or nothing.
+			// Another part defines it, or the module does not.
 			w.pieces.Line(c.Src, d.NameSpan.Off, ".extern "+c.Declaration(d, c.Names[d.Name]))
 			delete(c.needs[part], d.Name)
 		}
@@ -218,7 +216,7 @@ func (w *partWriter) header() {
 
 func (w *partWriter) copy(span diag.Span, edits ...ptx.Edit) { w.pieces.Copy(w.Src, span, edits...) }
 
-// editor returns what rewrites the lines of this part, from the first on.
+// editor returns a new editor that rewrites the lines of this part, starting at the first.
 func (w *partWriter) editor() *ptx.LineEditor {
 	return &ptx.LineEditor{Module: w.Module, Names: w, Inlined: w.inlined, Written: &ptx.WrittenLines{}}
 }
@@ -240,8 +238,8 @@ func (w *partWriter) InlinedLabel(l *ptx.Loc) (label string, ok bool) {
 	return "", true
 }
 
-// findNames finds the files and the names of functions that the lines of this part use: those
-// of its bodies, and the lines that these are inlined at and that other parts have.
+// findNames finds the files and the names of functions that the lines of this part use. Its lines
+// are the lines of its bodies, and lines of other parts at which these are inlined.
 func (w *partWriter) findNames() {
 	lines := w.editor()
 	for i := range w.Decls {
@@ -251,7 +249,7 @@ func (w *partWriter) findNames() {
 	}
 }
 
-// fileTable writes the files of the lines in this part, numbered from 1 without gaps,
+// fileTable writes the files of the lines in this part. They must be numbered from 1 without gaps,
 // because ptxas writes its table by position.
 func (w *partWriter) fileTable() {
 	m := w.Module
@@ -295,7 +293,7 @@ func (w *partWriter) aliases() {
 	}
 }
 
-// inlinedNames writes the strings of .debug_str that the lines of this part refer to.
+// inlinedNames writes only the strings of .debug_str that the lines of this part refer to.
 func (w *partWriter) inlinedNames() {
 	if len(w.labels) == 0 {
 		return

@@ -1,5 +1,5 @@
-// Package partition cuts a linked module into modules that ptxas -c assembles in
-// parallel and nvlink joins, and estimates what whole-program mode would clone.
+// Package partition cuts a linked module into modules that ptxas -c assembles in parallel and
+// nvlink joins, and estimates how much whole-program mode would clone.
 package partition
 
 import (
@@ -39,7 +39,7 @@ func New(m *ptx.Module) *Program {
 			p.cost[i] = int64(bytes.Count(m.Src.Bytes(d.Body), []byte{';'})) + 1 // about its instructions
 		}
 	}
-	for _, a := range m.Aliases { // a link resolves chains of them
+	for _, a := range m.Aliases { // a link has resolved chains of aliases
 		p.define[a.Name] = p.define[a.Target]
 	}
 	p.findPointers()
@@ -51,8 +51,8 @@ func (p *Program) Defines() bool {
 	return slices.ContainsFunc(p.Decls, func(d ptx.Decl) bool { return d.Defines() })
 }
 
-// Units returns the number of inputs with functions in the module, and the
-// instructions of the largest of them. unit is Options.Unit.
+// Units returns the instructions of the largest input with functions in the module, and the number
+// of such inputs. unit is Options.Unit.
 func (p *Program) Units(unit func(off int32) string) (largest int64, units int) {
 	costs := map[string]int64{}
 	for _, f := range p.functions {
@@ -63,9 +63,9 @@ func (p *Program) Units(unit func(off int32) string) (largest int64, units int) 
 	return largest, len(costs)
 }
 
-// Check returns an error if the module cannot be cut. DWARF of one function refers to
-// that of others, and a .metadata_section or an unknown statement may belong to any part. spelling names options in
-// the error.
+// Check returns an error if the module cannot be cut, because the DWARF of one function refers to
+// the DWARF of others, or because a .metadata_section or an unknown statement may belong to any
+// part. spelling names options in the error.
 func (p *Program) Check(spelling diag.Spelling) error {
 	m := p.Module
 	if slices.ContainsFunc(m.Sections, func(s ptx.Section) bool { return s.Name != ".debug_str" }) { // names of inlined functions, for .loc
@@ -80,7 +80,7 @@ func (p *Program) Check(spelling diag.Spelling) error {
 	return nil
 }
 
-// findPointers finds the functions whose address is taken, and who may call them.
+// findPointers finds the functions whose address is taken, and the definitions that may call them.
 func (p *Program) findPointers() {
 	m := p.Module
 	p.pointers = make([]bool, len(m.Decls))
@@ -105,7 +105,6 @@ func (p *Program) findPointers() {
 	p.taken = slices.Compact(p.taken)
 }
 
-// uses returns the definitions that a definition refers to.
 func (p *Program) uses(decl int32) (list []int32) {
 	d := &p.Decls[decl]
 	for _, u := range p.Uses[d.FirstUse:d.EndUse] {
@@ -116,7 +115,7 @@ func (p *Program) uses(decl int32) (list []int32) {
 	return list
 }
 
-// Estimate is what ptxas assembles of a module.
+// Estimate is the amount of code that ptxas assembles for a module.
 type Estimate struct {
 	Cloned   int64 // instructions in whole-program mode
 	Once     int64 // instructions with one copy of each function
@@ -124,13 +123,12 @@ type Estimate struct {
 	Pointers bool  // a kernel has copies of functions that are called through pointers
 }
 
-// Cloning estimates the instructions that ptxas assembles in whole-program mode, where
-// each kernel gets a copy of every function that it reaches. A kernel that reaches a
-// call through a pointer, or takes the address of a function, gets copies of all
-// functions whose address the module takes, whatever their prototypes
-// (testdata/script/cubin_mode_pointers.txtar). Cloning stops at limit times the
-// instructions with one copy of each, because the number of kernels times the number of
-// functions may be large.
+// Cloning estimates the instructions that ptxas assembles in whole-program mode, where each kernel
+// gets a copy of every function that it reaches. A kernel that reaches a call through a pointer, or
+// takes the address of a function, gets copies of all functions whose address the module takes,
+// whatever their prototypes (testdata/script/cubin_mode_pointers.txtar). Cloning stops at limit
+// times the instructions with one copy of each, because otherwise the walk would take as many steps
+// as kernels times functions.
 func (p *Program) Cloning(limit int64) (e Estimate) {
 	m := p.Module
 	for _, f := range p.functions {
@@ -152,7 +150,7 @@ func (p *Program) Cloning(limit int64) (e Estimate) {
 		add := func(list []int32) {
 			for _, to := range list {
 				steps++
-				// A kernel refers to another one to launch it.
+				// A kernel refers to another one only to launch it, so that one is not copied.
 				if m.Decls[to].Kind != ptx.Entry {
 					walk.Add(to)
 				}
