@@ -27,16 +27,15 @@ type DebugSections struct {
 	// lines is set if only the names of inlined functions are kept.
 	lines bool
 	names map[int32][]debugName // of each file, by number (ptx.Module.SectionNames)
-	// others finds names of LookedUp that are not among those of their own file.
+	// others finds names of LookedUp that are not in the list of their own file.
 	others map[resolve.LocalName]int32
 
 	bodies map[resolve.DeclID]sameBody // by dropped definition
 }
 
-// debugName is a name in a debug section and its meaning.
 type debugName struct {
 	decl     int32 // the function of the file that first declares it, or -1
-	declared int32 // where
+	declared int32 // the offset of the declaration
 
 	symbol object.ID // module-scope symbol if index is -1; for a name that is gone, its function
 	index  int32     // in LookedUp: a name inside a function
@@ -44,18 +43,18 @@ type debugName struct {
 	fate   debuginfo.Fate
 }
 
-// sameBody maps the names of a dropped body to those of the body that was kept. names
-// is nil if the two bodies differ.
+// sameBody maps the names of a dropped body to the names of the kept body. names is nil if the two
+// bodies differ, because the names then have no counterparts.
 type sameBody struct {
 	known  bool // a body was kept
 	winner resolve.DeclID
 	names  *abicheck.LocalNames
 }
 
-// NewDebugSections finds the inputs with debug sections, and the meanings of the
-// names in them. If only one input has sections, they are copied, provided that
-// everything they name is in the output. The sections of several inputs are merged.
-// The error is that of a context that has ended.
+// NewDebugSections finds the inputs with debug sections, and the meanings of the names in them. If
+// only one input has sections, they are copied, provided that everything they name is in the
+// output. Otherwise the sections must be merged. The error is the error of a context that has
+// ended.
 func NewDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) (*DebugSections, error) {
 	d := &DebugSections{t: t, verbatim: -1}
 	if o.StripDebug && !o.KeepLines {
@@ -115,7 +114,7 @@ func (d *DebugSections) described(names *resolve.Names) map[string]bool {
 	return list
 }
 
-// SectionEnds reports labels between sections.
+// SectionEnds reports labels between sections, because no ptxas accepts them.
 func SectionEnds(t *resolve.Table, log *diag.Log) {
 	for _, f := range t.Files {
 		if len(f.SectionEnds) > 0 {
@@ -126,10 +125,9 @@ func SectionEnds(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// namesIn returns the names in the sections of a file.
 func namesIn(f *object.File) []debugName {
 	list := slices.Repeat([]debugName{{decl: -1, index: -1, listed: -1}}, len(f.SectionNames()))
-	// ptxas uses the first function that declares a name.
+	// The first function that declares a name counts, because ptxas uses it.
 	resolve.SectionLocals(f, func(decl, name, off int32) {
 		if n := &list[name]; n.decl < 0 {
 			n.decl, n.declared = decl, off
@@ -141,11 +139,11 @@ func namesIn(f *object.File) []debugName {
 // lookUp finds the meaning of a name in the debug sections of a file.
 //
 //  1. A module-scope name follows its symbol.
-//  2. A local name refers to the first one of that spelling, because ptxas searches
+//  2. A local name refers to the first local with that spelling, because ptxas searches
 //     the whole module for it.
-//  3. In a body that was dropped for another one with the same text, it becomes the
-//     name in that body, as with nvlink. If the texts differ, the name is gone, and
-//     the function that was kept is used instead.
+//  3. If the body of a local name was dropped for another body with the same text, the name
+//     becomes the name in the other body, as with nvlink. Otherwise, if the texts differ, the
+//     name is gone, and the function that was kept is used instead.
 func (d *DebugSections) lookUp(file, number int32) {
 	f, n := d.t.Files[file], &d.names[file][number]
 	spelling, in := f.SectionNames()[number], resolve.DeclID{File: file, Decl: n.decl}
@@ -157,7 +155,7 @@ func (d *DebugSections) lookUp(file, number int32) {
 		return
 	}
 	if n.decl < 0 {
-		return // unknown
+		return // its fate is Unknown
 	}
 	if d.t.LiveDecl(in) {
 		n.fate, n.index = debuginfo.Kept, d.own(file, number)
@@ -178,7 +176,7 @@ func (d *DebugSections) lookUp(file, number int32) {
 	n.fate, n.index = debuginfo.Kept, d.list(resolve.LocalName{DeclID: same.winner, Name: name})
 }
 
-// own returns the index in LookedUp of a name of a file, and adds it if it is new.
+// own returns the index in LookedUp of a name of a file, which it adds unless it is there.
 func (d *DebugSections) own(file, number int32) int32 {
 	f, n := d.t.Files[file], &d.names[file][number]
 	if n.listed < 0 {
@@ -191,7 +189,7 @@ func (d *DebugSections) own(file, number int32) int32 {
 	return n.listed
 }
 
-// list returns the index in LookedUp of a name in any function, and adds it if it is new.
+// list returns the index in LookedUp of a name in any function, which it adds unless it is there.
 func (d *DebugSections) list(l resolve.LocalName) int32 {
 	f := d.t.Files[l.File]
 	if i := f.SectionName([]byte(l.Name)); i >= 0 && d.names[l.File][i].decl == l.Decl {
@@ -218,7 +216,7 @@ func (d *DebugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 	return same
 }
 
-// module returns a file as package debuginfo reads it. If names is nil, it keeps the
+// module returns a file in the form that package debuginfo reads. If names is nil, it keeps the
 // names of the input.
 func (d *DebugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
 	f, list := d.t.Files[file], d.names[file]
@@ -246,11 +244,10 @@ func (n *debugName) output(names *resolve.Names) string {
 type mergedDebug struct {
 	verbatim int32 // the input whose sections are copied, -1 if there is none
 	modules  map[int32]*debuginfo.Module
-	texts    [][]string // of the merged sections, in parts
+	texts    [][]string // texts of the merged sections, in parts
 	target   bool       // .target carries debug
 }
 
-// merge merges the debug sections.
 func (d *DebugSections) merge(ctx context.Context, names *resolve.Names, lines *lineTable, jobs int, log *diag.Log) (*mergedDebug, error) {
 	merged := &mergedDebug{verbatim: d.verbatim, modules: map[int32]*debuginfo.Module{}}
 	switch {
@@ -284,9 +281,9 @@ func (d *DebugSections) merge(ctx context.Context, names *resolve.Names, lines *
 	return merged, nil
 }
 
-// warnMixed reports which inputs lose optimisation to the debug information of
-// others: ptxas assembles a module with debug in .target unoptimised as a whole. A module
-// that has debug itself loses nothing, such as rustc's shims of the allocator, without DWARF.
+// warnMixed reports which inputs lose optimisation because of the debug information of others:
+// ptxas assembles a module with debug in .target unoptimised as a whole. A module with debug itself
+// loses nothing, even without DWARF, such as rustc's shims of the allocator.
 func warnMixed(files []*object.File, log *diag.Log) {
 	with := slices.IndexFunc(files, func(f *object.File) bool { return f.Debug })
 	for _, f := range files {
@@ -302,13 +299,14 @@ func warnMixed(files []*object.File, log *diag.Log) {
 	}
 }
 
-// says reports whether .target carries the word.
+// says reports whether .target has the word.
 func says(f *object.File, word string) bool {
 	return slices.ContainsFunc(f.Target, func(o ptx.Option) bool { return o.Word == word })
 }
 
-// inlinedName returns the replacement for the label after function_name in a .loc,
-// or "" if it stays. ok is false if the input's .debug_str is not in the output.
+// inlinedName returns the replacement for the label after function_name in a .loc, or "" if the
+// label stays. ok is false if the input's .debug_str is not in the output, so that the label cannot
+// stay.
 func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok bool) {
 	if file == m.verbatim {
 		return "", true
@@ -320,7 +318,6 @@ func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok boo
 	return module.String(module.File.Src.String(loc.Function), loc.Addend)
 }
 
-// debug adds the debug sections.
 func (pl *planner) debug(debug *mergedDebug) {
 	for _, texts := range debug.texts {
 		for i, text := range texts {

@@ -20,8 +20,8 @@ func (pl *planner) decl(d resolve.DeclID) (*object.File, *ptx.Decl) {
 	return f, &f.Decls[d.Decl]
 }
 
-// record adds the comment at the start of the output that describes its inputs. fatbinary
-// 12.4 blanks the first line of a module, so that line has no information; the rest
+// record adds the comment at the start of the output that describes its inputs. The first line
+// cannot hold information, because fatbinary 12.4 blanks the first line of a module; the rest
 // survives and is read back.
 func (pl *planner) record() {
 	const digest = "\n   " + object.MetaDigest + "="
@@ -49,12 +49,12 @@ func (pl *planner) directives() {
 	if pl.Debug {
 		options = append(options, "debug")
 	}
-	// If ptxas refuses one of these, the error is reported at the input it comes from.
+	// If ptxas refuses one of these, the error must be reported at the input it comes from.
 	version, target := h.versionFile, h.arch.file
 	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.Version.String() + "\n"})
 	pl.add(emit.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n"})
 	size := ".address_size " + itoa(int64(h.AddressSize)) + "\n\n"
-	if h.Version.Less(ptx.Version{Major: 2, Minor: 3}) { // which does not have the directive
+	if h.Version.Less(ptx.Version{Major: 2, Minor: 3}) { // which lacks the directive
 		size = "\n"
 	}
 	pl.own(size)
@@ -81,8 +81,8 @@ func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []p
 		if name == f.Names[use.Name] && !f.Padded {
 			continue
 		}
-		// A use may be spelled a02 for a2, and f in the list f<2>. The edits of
-		// locals cover such lists.
+		// A use may be spelled a02 for a2, or be f in the list f<2>. The edits of locals cover such
+		// lists, so they are skipped here.
 		span := f.UseSpan(use)
 		if f.Src.String(span) != name && !f.AtTargetRange(use) {
 			edits = append(edits, ptx.Edit{Span: span, Text: name})
@@ -91,9 +91,8 @@ func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []p
 	return edits
 }
 
-// headerEdits returns the edits to the header of a function: its name, parameter
-// names that would capture another symbol, and parameter types that callers declare
-// differently.
+// headerEdits returns the edits to the header of a function: its name, parameter names that would
+// capture another symbol, and parameter types that callers declare differently.
 func (pl *planner) headerEdits(d resolve.DeclID) []ptx.Edit {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
@@ -104,8 +103,8 @@ func (pl *planner) headerEdits(d resolve.DeclID) []ptx.Edit {
 	return pl.untype(edits, object.ID{File: d.File, Name: decl.Name}, decl)
 }
 
-// untype changes the types of those scalar parameters of a function to .bN that modules
-// declare differently.
+// untype changes the types of a function's scalar parameters to .bN if modules declare them
+// differently.
 func (pl *planner) untype(edits []ptx.Edit, id object.ID, decl *ptx.Decl) []ptx.Edit {
 	if len(pl.untyped) == 0 {
 		return edits
@@ -122,8 +121,8 @@ func (pl *planner) untype(edits []ptx.Edit, id object.ID, decl *ptx.Decl) []ptx.
 	return edits
 }
 
-// literalEdits returns the edits of the float literals in the calls of a function whose
-// parameters are printed as .b32: ptxas would pass the low half of a double.
+// literalEdits returns the edits of the float literals in calls if the parameter is printed as
+// .b32, because ptxas would pass the low half of a double.
 func (pl *planner) literalEdits(d resolve.DeclID) (edits []ptx.Edit) {
 	f, decl := pl.decl(d)
 	if len(pl.untyped) == 0 {
@@ -176,7 +175,7 @@ func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {
 	return string(ptx.Compact(ptx.Apply(nil, src.Text, decl.Prefix, edits)))
 }
 
-// forward adds a forward declaration of a variable.
+// forward adds a forward declaration of a variable, which a cycle of initialisers needs.
 func (pl *planner) forward(d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, pl.Align[d], "")+" "+pl.Names.Of(pl.Table.Declared(d))+f.Shape(decl))
@@ -185,7 +184,7 @@ func (pl *planner) forward(d resolve.DeclID) {
 func (pl *planner) variable(d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
-	if name := pl.Names.Of(pl.Table.Declared(d)); name != f.Src.String(decl.NameSpan) { // also for a1 of a<3>
+	if name := pl.Names.Of(pl.Table.Declared(d)); name != f.Src.String(decl.NameSpan) { // also a1 of a<3>
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
@@ -194,8 +193,8 @@ func (pl *planner) variable(d resolve.DeclID) {
 	pl.add(emit.Piece{Src: f.Src, Span: decl.Declared, Edits: edits, Text: front, After: true})
 }
 
-// extern adds one declaration of a symbol that stays open. ptxas 11.8 does not
-// accept a second .extern of a variable, nor two prototypes that differ in a word.
+// extern adds one declaration of a symbol that stays open. There cannot be more, because ptxas 11.8
+// does not accept a second .extern of a variable, nor two prototypes that differ in a word.
 func (pl *planner) extern(s *resolve.Symbol) {
 	files := pl.Table.Files
 	best := -1
@@ -224,7 +223,7 @@ func (pl *planner) extern(s *resolve.Symbol) {
 		return
 	}
 	edits := pl.aligns.Header(s.Mentions[best].File, decl)
-	if f.Names[decl.Name] != s.Name { // resolve.Options.Redirect
+	if f.Names[decl.Name] != s.Name { // because of resolve.Options.Redirect
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: s.Name})
 	}
 	edits = pl.untype(edits, s.Mentions[best], decl)
@@ -234,13 +233,13 @@ func (pl *planner) extern(s *resolve.Symbol) {
 		return d != nil && !d.Has(".noreturn")
 	}
 	if decl.Has(".noreturn") && slices.ContainsFunc(s.Mentions, returns) {
-		text = bytes.Replace(text, []byte(".noreturn"), nil, 1) // a copy
+		text = bytes.Replace(text, []byte(".noreturn"), nil, 1) // Replace returns a copy
 	}
 	pl.line(f.Src, decl.Span.Off, ".extern "+string(ptx.Compact(text)))
 }
 
-// saysMore reports whether the extern declaration a replaces b. The larger size
-// wins, except that an unsized declaration of dynamic shared memory wins over all.
+// saysMore reports whether the extern declaration a replaces b. The larger size wins, except that
+// an unsized declaration must win for dynamic shared memory.
 func saysMore(a, b *ptx.Decl) bool {
 	switch {
 	case a.Kind != ptx.Variable || b.Kind != ptx.Variable:
@@ -251,8 +250,8 @@ func saysMore(a, b *ptx.Decl) bool {
 	return a.Size() > b.Size()
 }
 
-// alias adds an alias. It resolves an alias of an alias, because ptxas -c fails on
-// those.
+// alias adds an alias. If its target is an alias, it must use the final target, because ptxas -c
+// fails on an alias of an alias.
 func (pl *planner) alias(id object.ID) {
 	f := pl.Table.Files[id.File]
 	sym := f.Symbols[id.Name]
@@ -260,7 +259,7 @@ func (pl *planner) alias(id object.ID) {
 	pl.line(f.Src, f.Aliases[sym.Alias].Span.Off, ".alias "+pl.Names.Of(id)+", "+target)
 }
 
-// others copies unknown statements.
+// others copies unknown statements. Metadata is not copied, since metadata() merges it.
 func (pl *planner) others() {
 	for i, f := range pl.Table.Files {
 		for _, o := range f.Others {

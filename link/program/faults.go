@@ -9,7 +9,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// AvoidFaults writes functions in another way where ptxas has faults (docs/ptxas.md, Faults of ptxas).
+// AvoidFaults rewrites functions that would trigger faults of ptxas (docs/ptxas.md, Faults of
+// ptxas).
 func (p *Program) AvoidFaults() {
 	for i := range p.Bodies {
 		piece := &p.pieces[p.firstBody+i]
@@ -28,11 +29,12 @@ func (p *Program) AvoidFaults() {
 	}
 }
 
-// prefetchParams returns the edits that prefetch the parameters whose address a function takes. If ptxas
-// assembles a kernel with local variables together with such a function, which accesses the parameter at constant
-// offsets only, the function reads and writes a local variable instead. clang 22 writes such functions; assembled
-// apart they are right. A prefetch changes nothing and avoids the fault. others are edits
-// that may rename the prefetched registers.
+// prefetchParams returns the edits that prefetch the parameters whose address a function takes,
+// because of a fault of ptxas: if it assembles a kernel with local variables together with such a
+// function, and the function accesses the parameter at constant offsets only, the function reads
+// and writes a local variable instead. clang 22 writes such functions; assembled separately they
+// are right. A prefetch changes nothing and avoids the fault. others are edits that may rename the
+// prefetched registers.
 func prefetchParams(m *ptx.Module, d *ptx.Decl, others []ptx.Edit) (edits []ptx.Edit) {
 	first, _ := slices.BinarySearchFunc(m.ParamAddresses, d.Body.Off, func(a ptx.ParamAddress, off int32) int { return cmp.Compare(a.End, off) })
 	for _, a := range m.ParamAddresses[first:] {
@@ -41,16 +43,17 @@ func prefetchParams(m *ptx.Module, d *ptx.Decl, others []ptx.Edit) (edits []ptx.
 		}
 		written := func(span diag.Span) string { return string(ptx.Apply(nil, m.Src.Text, span, within(span, others))) }
 		prefetch := " " + written(a.Guard) + "prefetch.local.L1 [" + written(a.Register) + "];"
-		if !bytes.HasPrefix(m.Src.Text[a.End:], []byte(prefetch)) { // else it was linked before
+		if !bytes.HasPrefix(m.Src.Text[a.End:], []byte(prefetch)) { // otherwise it was linked before
 			edits = append(edits, ptx.Edit{Span: diag.Span{Off: a.End}, Text: prefetch})
 		}
 	}
 	return edits
 }
 
-// loadBytes returns the edits that load a signed byte of a parameter or result without its sign, and extend it then.
-// ptxas before 13.5 takes the 16 bits of ld.param.s8 for 32 that are extended with zeros. A function that
-// gets them as its own parameter narrows them, but is inlined here.
+// loadBytes returns the edits that load a signed byte of a parameter or result without its sign,
+// and then extend it. They are needed because ptxas before 13.5 mistakes the 16 bits of ld.param.s8
+// for 32 bits that are extended with zeros. A function that gets them as its own parameter narrows
+// them, so only inlined functions are wrong.
 func loadBytes(m *ptx.Module, d *ptx.Decl) (edits []ptx.Edit) {
 	if !bytes.Contains(m.Src.Bytes(d.Body), []byte("ld.param.s8")) {
 		return nil

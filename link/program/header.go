@@ -25,7 +25,7 @@ type Header struct {
 // Arch returns the architecture of the output, such as "sm_90a".
 func (h Header) Arch() string { return h.arch.String() }
 
-// arch is the architecture word of .target. Its number is 0 if there is none.
+// arch is the architecture word of .target. Its number is 0 if there is no such word.
 type arch struct {
 	object.GPU
 	file *object.File
@@ -55,13 +55,12 @@ func archOf(f *object.File, log *diag.Log) arch {
 	return a
 }
 
-// isArch reports whether a word of .target is an architecture.
 func isArch(word string) bool {
 	return strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_")
 }
 
-// MergeHeaders returns the header of an output with something of each file. version is that which the command line
-// asks for, such as "7.8", or empty.
+// MergeHeaders returns the header of an output, which has parts from each file. version is the
+// version that the command line asks for, such as "7.8", or empty.
 func MergeHeaders(files []*object.File, addressSize int, version string, log *diag.Log) Header {
 	h := Header{versionFile: files[0], AddressSize: addressSize}
 	for _, f := range files {
@@ -69,7 +68,7 @@ func MergeHeaders(files []*object.File, addressSize int, version string, log *di
 			h.Version, h.versionFile = f.Version, f
 		}
 	}
-	chosen, _ := ParseVersion(version) // checked before
+	chosen, _ := ParseVersion(version) // cannot fail, since it was checked before
 	lower := version != "" && chosen.Less(h.Version)
 	if version != "" && !lower {
 		h.Version = chosen
@@ -83,7 +82,7 @@ func MergeHeaders(files []*object.File, addressSize int, version string, log *di
 	}
 	known := slices.DeleteFunc(slices.Clone(archs), func(a arch) bool { return a.Number == 0 })
 	if len(known) == 0 {
-		return h // an error was reported for every .target
+		return h // because every .target has an error already
 	}
 	h.arch = mergeArchs(known, log)
 	if lower {
@@ -96,18 +95,18 @@ func MergeHeaders(files []*object.File, addressSize int, version string, log *di
 	return h
 }
 
-// CheckArch reports modules that do not run on the GPU of --arch. It warns about an
-// archive member that changes the target of the named inputs: they would no longer
-// run on some GPUs where they ran before.
+// CheckArch reports modules that do not run on the GPU of --arch. It warns about an archive member
+// that changes the target of the named inputs, because they would no longer run on some GPUs where
+// they ran before.
 func (h Header) CheckArch(files []*object.File, gpu string, log *diag.Log) {
 	if h.arch.file == nil {
 		return
 	}
-	var ignored diag.Log // errors in .target have been reported already
+	var ignored diag.Log // because errors in .target have been reported already
 	var named []arch
-	var member arch // of the member that sets the target of the output
+	var member arch // arch of the member that sets the target of the output
 	var others []arch
-	wanted, _ := object.ParseGPU(gpu) // checked before
+	wanted, _ := object.ParseGPU(gpu) // cannot fail, since it was checked before
 	for _, f := range files {
 		a := archOf(f, &ignored)
 		if gpu != "" && !wanted.Runs(a.GPU) {
@@ -139,7 +138,7 @@ func (h Header) CheckArch(files []*object.File, gpu string, log *diag.Log) {
 	}
 }
 
-// where returns a description of the GPUs that a target runs on.
+// where describes the GPUs that a target runs on, for a message.
 func (a arch) where() string {
 	switch a.Suffix {
 	case 'a':
@@ -150,8 +149,8 @@ func (a arch) where() string {
 	return a.String() + " and later"
 }
 
-// remedy returns the help for a module, or several (what is "them"), that do not run on a
-// GPU.
+// remedy returns the help for a module that does not run on a GPU, or for several. what names them
+// in the text, for example "them".
 func (a arch) remedy(what, gpu string, log *diag.Log) string {
 	if strings.HasPrefix(filepath.Base(a.file.Path), "libdevice") {
 		return "create one with ptxlink libdevice --arch " + gpu
@@ -165,8 +164,8 @@ func (a arch) remedy(what, gpu string, log *diag.Log) string {
 
 // mergeArchs returns the lowest target that can run every input:
 //
-//  1. Plain targets: the highest number. PTX for sm_70 runs on sm_80.
-//  2. An `a` target runs only on its own architecture. No input may have a higher
+//  1. Plain targets: the highest number, because PTX for sm_70 runs on sm_80.
+//  2. An `a` target runs only on its own architecture, so no input may have a higher
 //     target or another `a` target.
 //  3. An `f` target runs on its family, from its number up.
 //  4. sm_1x flushes denormals and sm_20 does not, so they cannot be mixed.
@@ -209,8 +208,8 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 			case y.Number > x.Number && y.Family() != x.Family():
 				return refuse(a, best, x.String()+" runs on its own family only", "compile all inputs for "+x.String())
 			case y.Number > x.Number:
-				// A higher plain target of the same family: the result is family
-				// code from that number up.
+				// A higher plain target of the same family: the result must be family code from
+				// that number up.
 				x.Number, x.file, x.span = y.Number, y.file, y.span
 			}
 			best = x
@@ -221,8 +220,8 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 	return best
 }
 
-// mergeOptions returns the union of the .target words other than the architecture.
-// It omits debug, which depends on the sections of the output.
+// mergeOptions returns the union of the .target words other than the architecture. It omits debug,
+// because that depends on the sections of the output.
 func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -240,12 +239,12 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	return append(list, textureMode(files, log)...)
 }
 
-// textureMode merges texmode_independent, which pairs each texture with a
-// sampler, with texmode_unified, the default. A body that uses textures
-// assembles only in its own mode; other bodies assemble in both.
+// textureMode merges texmode_independent, which pairs each texture with a sampler, with
+// texmode_unified, the default. A body that uses textures assembles only in its own mode, so the
+// modes of such bodies must agree; other bodies assemble in both.
 func textureMode(files []*object.File, log *diag.Log) []string {
 	if !slices.ContainsFunc(files, func(f *object.File) bool { return says(f, "texmode_independent") }) {
-		return nil // and no need to look for textures
+		return nil // so there is no need to look for textures
 	}
 	var independent, unified *object.File // the first input bound to each mode
 	for _, f := range files {
@@ -272,16 +271,16 @@ func textureMode(files []*object.File, log *diag.Log) []string {
 	return []string{"texmode_independent"}
 }
 
-// usesTextures reports whether a module may use textures. It may return true for a
-// module that does not: a name that contains "tex." is enough.
+// usesTextures reports whether a module may use textures. It may return true for a module that does
+// not, since a name that contains "tex." is enough.
 func usesTextures(f *object.File) bool {
 	return slices.ContainsFunc([]string{"tex.", "tld4.", "txq.", ".texref", ".samplerref"}, func(word string) bool {
 		return bytes.Contains(f.Src.Text, []byte(word))
 	})
 }
 
-// raiseHazards warns if raising the .version or .target of a module makes ptxas
-// refuse an instruction that it accepted before, or gives up what the code relies on
+// raiseHazards warns if raising the .version or .target of a module would make ptxas refuse an
+// instruction that it accepted before, or break an assumption of the code
 // (testdata/script/raise_*.txtar).
 func raiseHazards(f *object.File, own arch, h Header, log *diag.Log) {
 	v64, v63, v31 := ptx.Version{Major: 6, Minor: 4}, ptx.Version{Major: 6, Minor: 3}, ptx.Version{Major: 3, Minor: 1}
@@ -307,7 +306,7 @@ func raiseHazards(f *object.File, own arch, h Header, log *diag.Log) {
 		}
 	}
 	if f.Version.Less(v63) && !h.Version.Less(v63) {
-		hazard("without .aligned", func(op string) bool { // ptxas accepts it from then on
+		hazard("without .aligned", func(op string) bool { // because ptxas accepts it from then on
 			return strings.HasPrefix(op, "wmma.")
 		})
 	}
@@ -318,7 +317,8 @@ func raiseHazards(f *object.File, own arch, h Header, log *diag.Log) {
 	}
 }
 
-// volatileShared reports whether an instruction is one that code for warps in lockstep uses in place of a barrier.
+// volatileShared reports whether code for warps in lockstep uses an instruction instead of a
+// barrier.
 func volatileShared(op string) bool {
 	return strings.HasPrefix(op, "ld.volatile.shared") || strings.HasPrefix(op, "st.volatile.shared")
 }

@@ -16,17 +16,17 @@ import (
 
 // Layout is the order of the output.
 type Layout struct {
-	Externs   []*resolve.Symbol // that stay .extern
-	Variables []resolve.DeclID  // each after the variables its initialiser uses
+	Externs   []*resolve.Symbol // symbols that must stay .extern
+	Variables []resolve.DeclID  // each must come after the variables its initialiser uses
 	Aliases   []object.ID
 	Bodies    []resolve.DeclID
 
-	// Align has the variables raised above their own alignment.
+	// Align has the alignment of each variable that is raised above its own.
 	Align map[resolve.DeclID]int64
 
 	pragmas    []string         // module-scope, the same in all inputs
 	prototypes []resolve.DeclID // of functions, and of entries that are referenced
-	forwards   []resolve.DeclID // variables declared .extern first, because their initialisers form a cycle
+	forwards   []resolve.DeclID // declared .extern first, because their initialisers form a cycle
 	// pushed holds, per file, the module pragmas that move to the entries of the file.
 	pushed [][]string
 	// untyped marks, for each function that modules declare differently (function), the
@@ -35,8 +35,8 @@ type Layout struct {
 	untyped map[object.ID][]bool
 }
 
-// constantBank is the size of the constant bank in bytes. ptxas counts all .const
-// variables of a module, referenced or not.
+// constantBank is the size of the constant bank in bytes. All .const variables must fit, because
+// ptxas counts them all, referenced or not.
 const constantBank = 65536
 
 // arrange decides the contents of the output and their order.
@@ -62,7 +62,8 @@ func (pl *planner) arrange() {
 			case decl.Kind == ptx.Variable:
 				variables = append(variables, at)
 			case !sym.Defined():
-				// A module-local prototype without a body, never called.
+				// This is a module-local prototype without a body. It can be dropped, because
+				// nothing calls it.
 			case decl.Kind == ptx.Func || pl.used(id):
 				pl.prototypes = append(pl.prototypes, at)
 				fallthrough
@@ -85,7 +86,8 @@ func (pl *planner) arrange() {
 	pl.placePragmas()
 }
 
-// used reports whether code or an initialiser refers to an entry.
+// used reports whether code or an initialiser refers to an entry, since only then the entry needs a
+// prototype.
 func (pl *planner) used(id object.ID) bool {
 	if s := pl.Table.Of(id); s != resolve.None {
 		return pl.Table.Symbols[s].Used
@@ -93,15 +95,15 @@ func (pl *planner) used(id object.ID) bool {
 	return pl.Table.Files[id.File].Symbols[id.Name].Uses > 0
 }
 
-// unify adapts the declaration of a symbol to those of other modules: it gets .bN for
-// parameters with different types, and a definition the largest alignment.
+// unify adapts the declaration of a symbol to its declarations in other modules: parameters with
+// different types become .bN, and a definition gets the largest alignment.
 func (pl *planner) unify(s *resolve.Symbol) {
 	if s.Uniform {
 		return
 	}
 	if list := pl.differing(s); list != nil {
 		id := pl.function(s.Mentions[0])
-		for i, known := range pl.untyped[id] { // of another alias
+		for i, known := range pl.untyped[id] { // from another alias
 			list[i] = list[i] || known
 		}
 		lazy.Put(&pl.untyped, id, list)
@@ -114,8 +116,8 @@ func (pl *planner) unify(s *resolve.Symbol) {
 	}
 }
 
-// function returns the canonical name of a function, which is its definition's, with aliases
-// followed. ptxas requires an alias to have the prototype of its target.
+// function returns the canonical name of a function: the name of its definition, with aliases
+// followed, because ptxas requires an alias to have the prototype of its target.
 func (pl *planner) function(id object.ID) object.ID {
 	id = pl.Table.Main(id)
 	if target := pl.Table.Files[id.File].Symbols[id.Name].Target; target >= 0 {
@@ -124,8 +126,8 @@ func (pl *planner) function(id object.ID) object.ID {
 	return id
 }
 
-// differing marks the scalars among the results and parameters of a function whose types
-// differ between its declarations. It returns nil if all are equal.
+// differing marks the scalar results and parameters of a function whose types differ between its
+// declarations. It returns nil if all are equal.
 func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
 	var first *ptx.Signature
 	for _, id := range s.Mentions {
@@ -158,10 +160,10 @@ func (p *Program) Linkage(id object.ID) ptx.Linkage {
 	return p.Table.Files[id.File].Symbols[id.Name].Linkage
 }
 
-// checkConstants reports constants that exceed the constant bank, with their names.
-// The error of ptxas has no names. Padding counts as ptxas lays out the bank, by
-// descending alignment (testdata/script/const_padding.txtar). The order of variables
-// with equal alignment does not matter.
+// checkConstants reports constants that exceed the constant bank, with their names, because the
+// error of ptxas has no names. It must count padding as ptxas lays out the bank, by descending
+// alignment (testdata/script/const_padding.txtar). The order of variables with equal alignment does
+// not matter.
 func (pl *planner) checkConstants() {
 	var constants []resolve.DeclID
 	for _, v := range pl.Variables {
@@ -194,7 +196,7 @@ func (pl *planner) checkConstants() {
 	}
 	if n := pl.copies(constants); n > 1 {
 		how := "declare it inline (C++17) instead of static in the header that defines it"
-		if resolve.WholeProgram(pl.Table.Files[constants[0].File]) { // nvcc takes no inline variable
+		if resolve.WholeProgram(pl.Table.Files[constants[0].File]) { // nvcc accepts no inline variables
 			how = "compile them with -rdc=true, and declare it inline (C++17) in the header that defines it"
 		}
 		m.WithHelp(fmt.Sprintf("the largest is copied into %d modules; %s, so that they share one", n, how))
@@ -203,8 +205,8 @@ func (pl *planner) checkConstants() {
 	m.WithHelp("move the largest to .global memory")
 }
 
-// copies returns how many of the variables are the first one, which a C++ header gives to each module that
-// includes it.
+// copies counts the variables that are copies of the first, because a C++ header gives a copy to
+// each module that includes it.
 func (pl *planner) copies(variables []resolve.DeclID) (n int) {
 	source := func(v resolve.DeclID) (name, rest string) {
 		f, d := pl.decl(v)
@@ -219,11 +221,10 @@ func (pl *planner) copies(variables []resolve.DeclID) (n int) {
 	return n
 }
 
-// placePragmas decides the place of module-scope pragmas. ptxas applies them to the
-// whole module, including the code before them, so "nounroll" of one input would
-// affect the others (testdata/script/pragma_module.txtar). If all inputs have the
-// same pragmas, they stay at module scope; otherwise each input's pragmas move to its
-// entries.
+// placePragmas decides the place of module-scope pragmas. ptxas applies them to the whole module,
+// including the code before them, so "nounroll" of one input would affect the others
+// (testdata/script/pragma_module.txtar). If all inputs have the same pragmas, they stay at module
+// scope; otherwise each input's pragmas must move to its entries.
 func (pl *planner) placePragmas() {
 	pl.pushed = make([][]string, len(pl.Table.Files))
 	say := func(f *object.File) (list []string) {

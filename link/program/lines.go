@@ -13,30 +13,31 @@ import (
 	"ptxlink/resolve"
 )
 
-// lineTable is the .file table of the output. Its indexes are dense from 1, because
-// ptxas writes its line table by position and keeps the index in the line program.
+// lineTable is the .file table of the output. Its indexes must be dense from 1, because ptxas
+// writes its line table by position and keeps the index in the line program.
 type lineTable struct {
 	rows  []fileRow
 	index map[fileRow]int64
-	// of maps, for each input, its file indexes to those of the output.
+	// of maps, for each input, its file indexes to the indexes in the output.
 	of []map[int64]int64
-	// editors has those of the inputs whose .loc lines change or may be repeated.
+	// editors has an editor for each input whose .loc lines change or may be repeated; nil for the
+	// others.
 	editors []*ptx.LineEditor
 	strip   bool
 
-	// warns is set if lines of the output have no file: they then warn, in its order.
+	// warns is set if lines of the output have no file. Their warnings must come in the order of
+	// the output.
 	warns bool
-	// written is not nil if lines may repeat others.
+	// written is nil unless lines may repeat others.
 	written *ptx.WrittenLines
 
 	files []*object.File
-	debug *mergedDebug // set before edits is called
+	debug *mergedDebug // must be set before edits is called
 	log   *diag.Log
 }
 
-// newLineTable numbers the files of all inputs. The input whose DWARF is copied
-// comes first and keeps its own numbers, with gaps filled, because DW_AT_decl_file
-// refers to them.
+// newLineTable numbers the files of all inputs. The input whose DWARF is copied must come first and
+// keep its own numbers, with gaps filled, because DW_AT_decl_file refers to them.
 func newLineTable(t *resolve.Table, sections *DebugSections, o Options, log *diag.Log) *lineTable {
 	n := len(t.Files)
 	l := &lineTable{
@@ -59,7 +60,7 @@ func newLineTable(t *resolve.Table, sections *DebugSections, o Options, log *dia
 		last := int64(-1)
 		for k := range f.Locs {
 			loc := &f.Locs[k]
-			if loc.File != last { // else that of the line before
+			if loc.File != last { // otherwise the file of the line before
 				last = loc.File
 				_, known := l.of[i][last]
 				same = same && known
@@ -77,7 +78,7 @@ func newLineTable(t *resolve.Table, sections *DebugSections, o Options, log *dia
 	return l
 }
 
-// repeatLines lets lines that others are inlined at be repeated where they are missing.
+// repeatLines makes lines appear again if lines are inlined at them and they would be missing.
 func (l *lineTable) repeatLines() {
 	l.written = &ptx.WrittenLines{}
 	for i, f := range l.files {
@@ -114,8 +115,7 @@ func (r fileRow) stamp() string {
 	return ", " + itoa(r.time) + ", " + itoa(r.size)
 }
 
-// number assigns the indexes of files. keep is the input that keeps its own; -1 if
-// there is none.
+// number assigns the indexes of files. The input keep must keep its own; -1 if there is none.
 func (l *lineTable) number(keep int32) {
 	var own []ptx.File
 	if keep >= 0 {
@@ -149,8 +149,8 @@ func (l *lineTable) number(keep int32) {
 	}
 }
 
-// ownFiles returns the usable .file directives of an input, sorted by index. ptxas
-// ignores index 0, and keeps 16 bits of the others.
+// ownFiles returns the usable .file directives of an input, sorted by index. Others cannot be used,
+// because ptxas ignores index 0, and keeps 16 bits of the others.
 func (l *lineTable) ownFiles(f *object.File) []ptx.File {
 	if len(f.Files) == 0 {
 		return nil
@@ -179,8 +179,7 @@ func (l *lineTable) ownFiles(f *object.File) []ptx.File {
 	return list
 }
 
-// rowOf replaces the empty path, which corrupts the line table that ptxas
-// writes.
+// rowOf replaces the empty path, because it would corrupt the line table that ptxas writes.
 func rowOf(f ptx.File) fileRow { return fileRow{cmp.Or(f.Path, "<unknown>"), f.Time, f.Size} }
 
 func (t *lineTable) add(row fileRow) int64 {
@@ -192,14 +191,14 @@ func (t *lineTable) add(row fileRow) int64 {
 	return n
 }
 
-// alone reports whether the edits of the lines in a span do not depend on the lines in front of
-// them in the output.
+// alone reports whether the edits of the lines in a span do not depend on earlier lines of the
+// output, so that they can be made in any order.
 func (l *lineTable) alone(file int32, span diag.Span) bool {
 	return !l.warns && (l.written == nil || l.editors[file].SelfContained(span))
 }
 
-// edits rewrites the .loc and .file directives in a span of one input. Unless it is alone, edits
-// must be called in the order of the output.
+// edits rewrites the .loc and .file directives in a span of one input. It must be called in the
+// order of the output unless the span is alone.
 func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, alone bool) []ptx.Edit {
 	f, e := l.files[file], l.editors[file]
 	switch {
@@ -218,7 +217,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, alone bo
 			l.log.Warn(diag.Loc, f.At(loc.FileSpan), "no .file "+f.Src.String(loc.FileSpan)+" in this module; its .loc lines are dropped")
 		}
 	}
-	own := f.Files // gcc writes them in bodies, where ptxas does not accept them
+	own := f.Files // because gcc writes them in bodies, where ptxas refuses them
 	for _, own := range own[sort.Search(len(own), func(i int) bool { return own[i].Span.Off >= span.Off }):] {
 		if own.Span.Off >= span.End() {
 			break
@@ -230,7 +229,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, alone bo
 	return edits
 }
 
-// fileLines are the names of the lines of one input in the output.
+// fileLines gives the lines of one input their names in the output.
 type fileLines struct {
 	*lineTable
 	file int32

@@ -9,16 +9,17 @@ import (
 	"ptxlink/resolve"
 )
 
-// The kinds of metadata of trace.mark: the texts and the events have numbers, and an association_table names the
-// function that the labels of its records are in.
+// These are the kinds of metadata of trace.mark. The texts and the events have numbers, and an
+// association_table names the function that has the labels of its records.
 const (
 	eventText   = "string_table_record"
 	event       = "event_annotation_record"
 	eventsTable = "association_table"
 )
 
-// metadata adds one .metadata_section with the nodes of all modules, because ptxas 13.5 takes one. Numbers continue from
-// module to module, labels are made unique, and what describes the trace.mark of removed functions is removed.
+// metadata adds one .metadata_section with the nodes of all modules, because ptxas 13.5 accepts
+// only one. Numbers continue from module to module, labels are made unique, and nodes that describe
+// the trace.mark of removed functions are removed.
 func (pl *planner) metadata() {
 	var pieces emit.Pieces
 	domain := ""
@@ -64,14 +65,15 @@ func (pl *planner) metadata() {
 	pl.own("}\n")
 }
 
-// neededNodes returns the nodes without the tables of functions that are not live, and what only these refer to.
+// neededNodes returns the nodes except tables of functions that are not live, and nodes that only
+// these tables refer to.
 func neededNodes(f *object.File, nodes []ptx.MetadataNode, live func(decl int32) bool) (needed []ptx.MetadataNode) {
 	byNumber := map[int64]int{}
 	for k, n := range nodes {
 		byNumber[n.Number.Value] = k
 	}
 	keep, used := make([]bool, len(nodes)), make([]bool, len(nodes))
-	for k, n := range slices.Backward(nodes) { // nodes refer to those before them
+	for k, n := range slices.Backward(nodes) { // because nodes refer to nodes before them
 		if !used[k] {
 			keep[k] = true
 			if id, ok := tableFunction(f, n); ok {
@@ -93,7 +95,8 @@ func neededNodes(f *object.File, nodes []ptx.MetadataNode, live func(decl int32)
 	return needed
 }
 
-// tableFunction returns the function that a table is of, if the module defines it.
+// tableFunction returns the function that a table describes. ok is false unless the module defines
+// it.
 func tableFunction(f *object.File, n ptx.MetadataNode) (id ptx.NameID, ok bool) {
 	if f.Kind(n) != eventsTable || len(n.Items) < 2 || n.Items[1].Form != ptx.MetadataText {
 		return 0, false
@@ -102,8 +105,8 @@ func tableFunction(f *object.File, n ptx.MetadataNode) (id ptx.NameID, ok bool) 
 	return id, ok && f.Symbols[id].Def >= 0
 }
 
-// nodeEdits renumbers a node: first is what is added to the numbers of its module, and next is raised
-// to the first free number.
+// nodeEdits renumbers a node. first holds the numbers to add to the numbers of its module, and next
+// is raised to the first free number.
 func (pl *planner) nodeEdits(file int32, n ptx.MetadataNode, renamed map[string]string, first, next map[string]int64) (edits []ptx.Edit) {
 	f := pl.Table.Files[file]
 	number := func(item ptx.MetadataItem, of string, defines bool) {
@@ -135,13 +138,14 @@ func (pl *planner) nodeEdits(file int32, n ptx.MetadataNode, renamed map[string]
 	return edits
 }
 
-// labels are those of the modules so far.
+// labels holds the labels of the modules so far, so that new ones can be made unique.
 type labels struct {
 	taken map[string]bool
 	last  map[string]int64 // by the name without its number
 }
 
-// rename returns new names for the labels of a module that are taken.
+// rename returns new names for the labels of a module that are taken, since labels must be unique
+// in the output.
 func (l *labels) rename(f *object.File, nodes []ptx.MetadataNode) (renamed map[string]string) {
 	renamed = map[string]string{}
 	var names []string

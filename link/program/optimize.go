@@ -16,18 +16,19 @@ import (
 	"ptxlink/resolve"
 )
 
-// Changes are what the optimiser did to a program.
+// Changes describes what the optimiser did to a program.
 type Changes struct {
 	Variables []optimize.Changed
 	Moved     []optimize.Moved
 	Gone      []resolve.DeclID  // bodies that are not in the output
-	Reasons   map[string]string // why, by name
+	Reasons   map[string]string // why a function is gone, by name
 
 	bodies []*optimize.Changed // by Program.Bodies
 }
 
-// Optimize runs the optimiser on the functions of a program. sections are those that New got. The error is that
-// of the context, of an invalid pattern in o, or a *diag.Message if the inputs have too many lines.
+// Optimize runs the optimiser on the functions of a program. sections must be the same as for New.
+// The error is the error of the context or of an invalid pattern in o, or a *diag.Message if the
+// inputs have too many lines.
 func (p *Program) Optimize(ctx context.Context, sections *DebugSections, o optimize.Options) (*optimize.Result, error) {
 	numbers, err := newLineNumbers(p.Table.Files, o.Spelling)
 	if err != nil {
@@ -52,11 +53,12 @@ func (p *Program) Optimize(ctx context.Context, sections *DebugSections, o optim
 	return better, nil
 }
 
-// Place returns the line of an input that an optimised line comes from, by its number. ok is false for 0.
+// Place returns the line of an input that an optimised line comes from, by its number. ok is false
+// for 0, because the linker wrote that line.
 func (p *Program) Place(number int32) (place diag.Place, ok bool) { return p.numbers.Place(number) }
 
-// program returns what package optimize looks at. The functions that have edits are not
-// read yet.
+// program returns the program in the form that package optimize reads. Functions with edits are
+// missing, because they must be read again first.
 func (p *Program) program(sections *DebugSections) *optimize.Program {
 	of := &optimize.Program{Version: p.Header.Version, AddressSize: p.Header.AddressSize, Names: map[string]int32{}, Described: sections.described(p.Names), Text: p.pieces.Parts}
 	uses := func(file int32, first, end int32) {
@@ -98,7 +100,7 @@ func (p *Program) program(sections *DebugSections) *optimize.Program {
 	return of
 }
 
-// declared returns the declarations of what has no body: .extern, or an alias.
+// declared returns the declarations of names without a body: .extern, or an alias.
 func (p *Program) declared(scope ptx.Scope) *ptx.Module {
 	var text bytes.Buffer
 	for i := p.firstExtern; i < p.firstPrototype; i++ {
@@ -112,7 +114,7 @@ func (p *Program) declared(scope ptx.Scope) *ptx.Module {
 	return readAlone(scope, text.Bytes())
 }
 
-// readFunctions reads the functions that have edits, those of one input together.
+// readFunctions reads the functions that have edits. Functions of one input are read together.
 func (p *Program) readFunctions(ctx context.Context, of *optimize.Program, scope ptx.Scope) {
 	const together = 1 << 18 // bytes of a text
 	var groups [][]int
@@ -149,8 +151,8 @@ func (p *Program) readFunctions(ctx context.Context, of *optimize.Program, scope
 	})
 }
 
-// readAlone reads functions of the output. Those that cannot be read are a fault of this
-// package, so readAlone then panics.
+// readAlone reads functions of the output. It panics if they cannot be read, because only a fault
+// of this package can cause that.
 func readAlone(scope ptx.Scope, text []byte) *ptx.Module {
 	m, err := scope.Read(&diag.Source{Name: "the linked module", Text: text})
 	if err != nil {
@@ -190,7 +192,7 @@ func (p *Program) replace(by *optimize.Result) {
 		}
 	}
 	pieces = append(pieces, old[firstOther:p.firstBody]...)
-	blank := strings.HasSuffix(pieces[len(pieces)-1].Text, "\n\n") // it ends the header
+	blank := strings.HasSuffix(pieces[len(pieces)-1].Text, "\n\n") // the header may end with it
 	for i, v := range by.Variables {
 		src := v.Module.Src
 		pieces = append(pieces, emit.Piece{Src: src, Span: diag.Span{Len: int32(len(src.Text))}, Lines: v.Lines, Before: i == 0 && !blank})
@@ -217,7 +219,8 @@ func (p *Program) replace(by *optimize.Result) {
 	p.size = p.pieces.Size()
 }
 
-// Function returns the module and the declaration of body i: those of its input, or of the optimiser.
+// Function returns the module and the declaration of body i, which come from its input, or from the
+// optimiser if optimized is set.
 func (p *Program) Function(i int) (m *ptx.Module, d *ptx.Decl, optimized bool) {
 	if p.Changes != nil && p.Changes.bodies[i].Lines != nil {
 		return p.Changes.bodies[i].Module, p.Changes.bodies[i].Decl, true
@@ -227,7 +230,7 @@ func (p *Program) Function(i int) (m *ptx.Module, d *ptx.Decl, optimized bool) {
 	return f.Module, &f.Decls[at.Decl], false
 }
 
-// addStrings adds text at the end of .debug_str, which is among the pieces from first on.
+// addStrings adds text at the end of .debug_str, which must be among the pieces from first on.
 func addStrings(pieces emit.Pieces, first int, text string) emit.Pieces {
 	last, within := -1, false
 	for i := first; i < len(pieces); i++ {
@@ -254,7 +257,7 @@ func addStrings(pieces emit.Pieces, first int, text string) emit.Pieces {
 	return pieces
 }
 
-// lineNumbers gives all lines of the inputs numbers, from 1.
+// lineNumbers numbers all lines of the inputs together, from 1.
 type lineNumbers struct {
 	files  []*object.File
 	before []int32 // lines of the files before this one
@@ -278,7 +281,7 @@ func (n *lineNumbers) Place(number int32) (place diag.Place, ok bool) {
 	if number <= 0 {
 		return diag.Place{}, false
 	}
-	i, _ := slices.BinarySearch(n.before, number) // the first with as many lines before it
+	i, _ := slices.BinarySearch(n.before, number) // the first file with as many lines before it
 	src := n.files[i-1].Src
 	return diag.At(src, src.LineSpan(int(number-n.before[i-1]))), true
 }

@@ -10,8 +10,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// order sorts variables so that each comes after those that its initialiser uses.
-// Cycles are broken by a forward declaration of an external member.
+// order sorts variables so that each comes after the variables its initialiser uses. A cycle must
+// be broken by a forward declaration of an external member.
 func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolve.DeclID) {
 	index := make(map[resolve.DeclID]int32, len(variables))
 	for i, v := range variables {
@@ -31,7 +31,7 @@ func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolv
 	}
 	sorted, forward, stuck := g.order()
 	for _, n := range stuck {
-		// A single module cannot express this: ptxas has no forward declaration of
+		// A single module cannot express this, because ptxas has no forward declaration of
 		// module-local variables.
 		f, d := pl.decl(variables[n])
 		pl.log.Error(diag.InitialiserCycle, f.At(d.NameSpan), "initialisers of module-local variables refer to each other in a cycle")
@@ -52,8 +52,8 @@ type initialisers struct {
 	local []bool // the variable has no linkage, so it cannot have a forward declaration
 }
 
-// order returns the variables, each after those it uses and otherwise in their
-// original order. forward marks variables with a forward declaration; edges to them
+// order returns the variables, each after the variables it uses and otherwise in their
+// original order. forward marks variables that must have a forward declaration; edges to them
 // do not count. stuck holds one variable of each cycle without an external member.
 //
 // The time is linear in the number of edges:
@@ -63,7 +63,7 @@ type initialisers struct {
 //  2. Edges lead from one external variable to another directly, or through local
 //     ones. An external variable with a back edge from its own component gets a
 //     forward declaration. Each cycle has such a variable.
-//  3. A second walk, without the edges to those, computes the order.
+//  3. A second walk, without the edges to these variables, computes the order.
 func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
 	finished, component := g.walk(func(from, to int32) bool { return true })
 	rank := make([]int32, len(g.next))
@@ -95,7 +95,7 @@ func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
 			spread(int32(v), rank[v])
 		}
 	}
-	for i := len(locals) - 1; i >= 0; i-- { // each before those it uses
+	for i := len(locals) - 1; i >= 0; i-- { // each before the variables it uses
 		if v := locals[i]; g.local[v] {
 			spread(v, highest[v])
 		}

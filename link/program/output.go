@@ -10,7 +10,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Size returns the bytes of the output.
+// Size returns the number of bytes of the output.
 func (p *Program) Size() int { return p.size }
 
 // Kernels returns the number of kernels in the output.
@@ -23,7 +23,7 @@ func (p *Program) Kernels() (n int) {
 	return n
 }
 
-// BodySize returns the bytes of body i in the output, without its header.
+// BodySize returns the number of bytes of body i in the output, without its header.
 func (p *Program) BodySize(i int) int64 {
 	_, decl, _ := p.Function(i)
 	return p.pieces[p.firstBody+i].SizeOf(decl.Body)
@@ -31,13 +31,14 @@ func (p *Program) BodySize(i int) int64 {
 
 // Text returns the output, and where its lines come from.
 func (p *Program) Text() ([]byte, *emit.LineMap) {
-	out := bytes.NewBuffer(make([]byte, 0, p.size)) // which gives no errors
+	out := bytes.NewBuffer(make([]byte, 0, p.size)) // a Buffer returns no errors
 	p.pieces.Write(out)
 	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
 }
 
-// KnownBodies returns the bodies of the output for ptx.ParseWith: those of inputs and of the optimiser, and none
-// for a body that edits change. They do not keep the texts of the inputs in memory.
+// KnownBodies returns the bodies of the output for ptx.ParseWith, which come from inputs and from
+// the optimiser. A body that edits change is left empty. The bodies
+// do not keep the texts of the inputs in memory.
 func (p *Program) KnownBodies() []ptx.Body {
 	list := make([]ptx.Body, len(p.Bodies))
 	kept := map[*ptx.Module]*ptx.Module{}
@@ -54,9 +55,9 @@ func (p *Program) KnownBodies() []ptx.Body {
 	return list
 }
 
-// Write writes the output without building it in memory. After the pieces of an input it calls done with that
-// input, of which other pieces may follow later. Unless Options.Jobs is 1, it calls w.Write in another goroutine,
-// one call at a time.
+// Write writes the output without building it in memory. After the pieces of an input it calls done
+// with that input; other pieces of it may follow later. Unless Options.Jobs is 1, it calls w.Write
+// in another goroutine, one call at a time.
 func (p *Program) Write(w io.Writer, done func(src *diag.Source)) (err error) {
 	out := newOutput(w, parallel.Jobs(p.options.Jobs, p.size < block))
 	defer func() { err = out.close() }() // also if a text can no longer be read
@@ -72,7 +73,7 @@ func (p *Program) Write(w io.Writer, done func(src *diag.Source)) (err error) {
 // block is the number of bytes that are written at a time.
 const block = 1 << 18
 
-// output collects text in blocks, and writes the full ones.
+// output collects text in blocks, and writes a block once it is full.
 type output struct {
 	filling []byte
 	// write takes a block and returns an empty one.
@@ -81,8 +82,8 @@ type output struct {
 	end func() error
 }
 
-// newOutput returns an output to w. With two goroutines, one writes a block while the caller
-// fills the next.
+// newOutput returns an output to w. With two goroutines it is faster, because one writes a block
+// while the caller fills the next.
 func newOutput(w io.Writer, goroutines int) *output {
 	var first error
 	write := func(text []byte) []byte {

@@ -1,6 +1,6 @@
-// Package program, of use to this module only, decides the output of a link as a value: its
-// header, the order of its contents, every piece, and what package optimize makes of its
-// functions. Package link describes it for its callers.
+// Package program, of use to this module only, decides the output of a link as a value: its header,
+// the order of its contents, every piece, and the functions that package optimize has changed.
+// Package link describes it for its callers.
 package program
 
 import (
@@ -26,19 +26,19 @@ type Program struct {
 	Layout
 	Debug    bool // .target carries debug
 	LineInfo bool // .loc lines are in the output
-	// Changes are those of Optimize; nil without it.
+	// Changes are the changes that Optimize made; nil before Optimize.
 	Changes *Changes
 
 	options Options
 	pieces  emit.Pieces
-	size    int // bytes of the output
+	size    int // number of bytes of the output
 	// The pieces of Externs, prototypes and Bodies start at these indexes of pieces.
 	firstExtern, firstPrototype, firstBody int
 
-	numbers *lineNumbers // those in Piece.Lines, after Optimize
+	numbers *lineNumbers // the numbers in Piece.Lines, after Optimize
 }
 
-// Options are those of package link that the output depends on.
+// Options are the options of package link that the output depends on.
 type Options struct {
 	Host                  object.Host // of all inputs, as far as it is known; for the record of the output
 	StripDebug, KeepLines bool
@@ -47,7 +47,6 @@ type Options struct {
 
 const prototypeEnd = ";\n"
 
-// planner decides every byte of a program.
 type planner struct {
 	*Program
 	log      *diag.Log
@@ -70,8 +69,8 @@ type planner struct {
 //	bodies
 //	debug sections
 //
-// ptxas requires every name to be declared before it is used, and accepts no
-// declaration after the definition.
+// The order is necessary, because ptxas requires every name to be declared before it is used, and
+// accepts no declaration after the definition.
 func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, sections *DebugSections, o Options, log *diag.Log) (*Program, error) {
 	p := &Program{Table: t, Names: names, Header: h, options: o}
 	pl := &planner{Program: p, log: log, sections: sections, aligns: abicheck.NewParamAlignments(t)}
@@ -135,23 +134,23 @@ func (pl *planner) add(p emit.Piece) {
 	}
 }
 
-// reserve adds n pieces, which functions sets, and returns the index of the first.
+// reserve adds n pieces, which functions must set, and returns the index of the first.
 func (pl *planner) reserve(n int) (first int) {
 	first = len(pl.pieces)
 	pl.pieces = slices.Grow(pl.pieces, n)[:first+n]
 	return first
 }
 
-// own adds text of the linker.
 func (pl *planner) own(text string) { pl.add(emit.Piece{Text: text}) }
 
-// line adds a declaration written by the linker. Its origin is the line at off.
+// line adds a declaration written by the linker. Messages about it point to the line at off, its
+// origin.
 func (pl *planner) line(src *diag.Source, off int32, text string) {
 	pl.pieces.Line(src, off, text)
 	pl.ends = prototypeEnd
 }
 
-// blank reports whether an empty line must be added to leave one.
+// blank reports whether an empty line must be added, since the text so far does not end in one.
 func (pl *planner) blank() bool { return pl.ends != "\n\n" }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -161,7 +160,7 @@ func (pl *planner) functions(ctx context.Context) {
 	const together = 256
 	prototypes, bodies := pl.pieces[pl.firstPrototype:][:len(pl.prototypes)], pl.pieces[pl.firstBody:][:len(pl.Bodies)]
 	blank := pl.blank()
-	var alone []bool // functions whose lines do not depend on those in front of them
+	var alone []bool // functions whose lines do not depend on earlier functions
 	if pl.lines.warns || pl.lines.written != nil {
 		alone = make([]bool, len(bodies))
 	}
@@ -211,7 +210,7 @@ func (pl *planner) prototype(d resolve.DeclID, buffer *[]byte) emit.Piece {
 	return emit.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer)}
 }
 
-// within returns the edits inside a span.
+// within returns the edits that lie completely inside a span.
 func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 	for _, e := range edits {
 		if e.Span.Off >= span.Off && e.Span.End() <= span.End() {
@@ -221,7 +220,8 @@ func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 	return in
 }
 
-// body returns a function, with its edits except those of its lines, in no order.
+// body returns a function with its edits, unsorted. The edits of its lines are missing, because
+// they may depend on earlier functions.
 func (pl *planner) body(d resolve.DeclID) emit.Piece {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(d), pl.aligns.Body(d.File, decl)...)
@@ -240,7 +240,6 @@ func (pl *planner) body(d resolve.DeclID) emit.Piece {
 	return emit.Piece{Src: f.Src, Span: span, Edits: edits, Text: pl.linkage(d).Word(), After: true}
 }
 
-// editLines adds the edits of the lines of a function, and sorts them all.
 func (pl *planner) editLines(body *emit.Piece, file int32, alone bool) {
 	edits := pl.lines.edits(body.Edits, file, body.Span, alone)
 	ptx.SortEdits(edits)

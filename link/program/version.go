@@ -16,8 +16,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// ParseVersion reads a version that the command line asks for, such as "7.8". That of the empty string is zero.
-// The error is a *diag.Message.
+// ParseVersion reads a version that the command line asks for, such as "7.8". It returns the zero
+// version for the empty string. The error is a *diag.Message.
 func ParseVersion(text string) (v ptx.Version, err error) {
 	if text == "" {
 		return v, nil
@@ -35,8 +35,7 @@ func ParseVersion(text string) (v ptx.Version, err error) {
 }
 
 // targetVersions are the first versions of PTX that have a target, by the error of ptxas
-// (TestTargetVersions). An a target needs the version of the plain
-// target unless it is listed.
+// (TestTargetVersions). An a target needs the version of the plain target unless it is listed.
 var targetVersions = map[string]ptx.Version{
 	"sm_20": {Major: 2}, "sm_30": {Major: 3}, "sm_32": {Major: 4}, "sm_35": {Major: 3, Minor: 1}, "sm_37": {Major: 4, Minor: 1},
 	"sm_50": {Major: 4}, "sm_52": {Major: 4, Minor: 1}, "sm_53": {Major: 4, Minor: 2},
@@ -56,15 +55,15 @@ func Targets() []string {
 	})
 }
 
-// attributeVersions are the first versions of directives of functions.
+// attributeVersions are the first versions of PTX that have a directive of functions.
 var attributeVersions = map[string]ptx.Version{
 	".noreturn": {Major: 6, Minor: 4}, ".abi_preserve": {Major: 9}, ".abi_preserve_control": {Major: 9},
 	".explicitcluster": {Major: 7, Minor: 8}, ".maxclusterrank": {Major: 7, Minor: 8}, ".reqnctapercluster": {Major: 7, Minor: 8},
 	".blocksareclusters": {Major: 9}, ".local_maxnreg": {Major: 8, Minor: 8}, ".minperctamemory": {Major: 9, Minor: 4},
 }
 
-// instructionVersions are the first versions of instructions, by the first words of the
-// opcode and the error of ptxas (TestInstructionVersions). The longest match counts.
+// instructionVersions are the first versions of PTX that have an instruction, by the first words of
+// the opcode and the error of ptxas (TestInstructionVersions). The longest match counts.
 var instructionVersions = map[string]ptx.Version{
 	"redux": {Major: 7}, "cp.async": {Major: 7}, "mbarrier": {Major: 7}, "tanh": {Major: 7},
 	"alloca": {Major: 7, Minor: 3}, "stacksave": {Major: 7, Minor: 3}, "stackrestore": {Major: 7, Minor: 3},
@@ -78,8 +77,8 @@ var instructionVersions = map[string]ptx.Version{
 	"trace.mark": {Major: 9, Minor: 5},
 }
 
-// instructionVersion returns the first version that has an instruction, and the words of
-// its opcode that need it. ok is false if it is not known.
+// instructionVersion returns the first version that has an instruction, and the words of its opcode
+// because of which it needs the version. ok is false if the version is not known.
 func instructionVersion(opcode string) (name string, needs ptx.Version, ok bool) {
 	for name = opcode; ; {
 		if needs, ok = instructionVersions[name]; ok {
@@ -93,8 +92,8 @@ func instructionVersion(opcode string) (name string, needs ptx.Version, ok bool)
 	}
 }
 
-// LowerInstructions reports instructions in the output that its version does not have,
-// each once for a module.
+// LowerInstructions reports instructions in the output that its version does not have. It reports
+// each only once for a module.
 func (h Header) LowerInstructions(t *resolve.Table, log *diag.Log) {
 	for i, f := range t.Files {
 		if !h.Version.Less(f.Version) {
@@ -116,12 +115,12 @@ func (h Header) LowerInstructions(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// localVolatile is the first version with ld.volatile.local and st.volatile.local. Before
-// it, nothing in .local was volatile, and nothing had to be: only one thread sees it.
+// localVolatile is the first version with ld.volatile.local and st.volatile.local. Before it,
+// nothing in .local could be volatile, and nothing had to be, because only one thread sees it.
 var localVolatile = ptx.Version{Major: 9, Minor: 1}
 
-// lowerVolatile adds edits that remove .volatile from accesses of .local in a body, if
-// the version of the output does not have it.
+// lowerVolatile adds edits that remove .volatile from accesses of .local in a body, because an
+// older version of the output does not have it.
 func (pl *planner) lowerVolatile(edits []ptx.Edit, f *object.File, d *ptx.Decl) []ptx.Edit {
 	if !pl.Header.Version.Less(localVolatile) || f.Version.Less(localVolatile) || !bytes.Contains(f.Src.Bytes(d.Body), []byte("volatile")) {
 		return edits
@@ -143,8 +142,8 @@ func needsVersion(log *diag.Log, at diag.Place, what string, needs, version ptx.
 		WithHelp(fmt.Sprintf("raise %s to %s", option, needs))
 }
 
-// lower sets the version of the output to Options.Version. It is an error if that version lacks
-// the target or a directive of an input, otherwise a warning: only ptxas knows whether all
+// lower sets the version of the output to Options.Version. It is an error if that version lacks the
+// target or a directive of an input, otherwise a warning, because only ptxas knows whether all
 // instructions are there.
 func (h *Header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
 	refuse := func(at diag.Place, what string, needs ptx.Version) { needsVersion(log, at, what, needs, v) }
