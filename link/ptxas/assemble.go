@@ -25,8 +25,8 @@ type Options struct {
 	Path string
 	// First are directories that Find, FindNvlink and FindFatbinary search before others.
 	First []Directory
-	// Arch is the GPU to assemble for, such as "sm_80". It has no default: a
-	// cubin for the wrong GPU fails only when it is loaded.
+	// Arch is the GPU to assemble for, such as "sm_80". It has no default, because a cubin for the
+	// wrong GPU would fail only when it is loaded.
 	Arch string
 	// Args are additional arguments (-Xptxas). They override the options below.
 	Args []string
@@ -35,51 +35,52 @@ type Options struct {
 	Debug, LineInfo bool
 	// Compile writes a relocatable cubin (-c).
 	Compile bool
-	// Usage asks for Output.Usages.
+	// Usage asks for Output.Usages, for which ptxas must print spills.
 	Usage bool
 	// SuppressStackWarnings drops the warnings that the size of a kernel's stack is not known.
 	SuppressStackWarnings bool
-	// Modules are those of the link. ptxas gets the options that they record.
+	// Modules are the modules of the link. ptxas gets the options that they record.
 	Modules []link.Module
-	// Cubins are those that nvlink links with what ptxas writes: those of link.Options.Cubins
-	// whose indexes are in link.Result.Cubins. With any, Build.Mode must be Separate, and with
-	// Compile the result can be linked again.
+	// Cubins are the cubins that nvlink links with the output of ptxas: the elements of
+	// link.Options.Cubins whose indexes are in link.Result.Cubins. If there are any, Build.Mode
+	// must be Separate, and with Compile the result can be linked again.
 	Cubins []container.Cubin
 	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling
-	// Cache keeps what ptxas writes; it may be nil.
+	// Cache keeps the output of ptxas; it may be nil.
 	Cache *Cache
 }
 
-// ErrRejected is returned if ptxas or nvlink refuses a program, and the messages give the reason. Other errors
-// are those of a program that fails, or of the machine.
+// ErrRejected is returned if ptxas or nvlink refuses a program, and the messages give the reason.
+// Any other error means that a program failed, or comes from the machine.
 var ErrRejected = tool.ErrRejected
 
-// The names are the same in every run and contain no directory, because with -g ptxas 13
-// writes its command line into the cubin.
+// The names must be the same in every run and contain no directory, because with -g ptxas 13 writes
+// its command line into the cubin.
 const inputName, outputName = "linked.ptx", "linked.cubin"
 
-// teller reports what ptxas says about a linked module.
+// teller reports the messages of ptxas about a linked module.
 type teller struct {
 	Options
 	linked *diag.Source
 	lines  *link.LineMap
-	// program returns the linked module with its graph, or why ptxlink cannot read it.
+	// program returns the linked module with its graph, or the error because of which ptxlink
+	// cannot read it.
 	program func() (*partition.Program, *ptx.Error)
 	slots   slots
-	hits    atomic.Int32 // what the cache had
-	// recorded are the options of the inputs that record some, by the name of the input.
+	hits    atomic.Int32 // number of results that came from the cache
+	// recorded maps the names of inputs to the options that they record, if they record any.
 	recorded map[string]string
-	refused  []*diag.Message // warnings of recorded options that ptxas does not get
+	refused  []*diag.Message // warnings about recorded options that ptxas does not get
 
-	way   string // what Auto chose, and why
-	apart bool   // functions are separate, and need not be
+	way   string // the choice of Auto, and its reason
+	apart bool   // functions are separate, but need not be
 
 	mu     sync.Mutex
 	spills map[string]Spills
 }
 
-// linkedName stands for the linked module in messages if no file has it.
+// linkedName stands for the linked module in messages, unless a file has it.
 const linkedName = "<linked module>"
 
 func newTeller(o Options, r *link.Result) *teller {
@@ -107,11 +108,12 @@ func explained(log *diag.Log) []*link.Message {
 // unit is a text for ptxas: the linked module or a part of it.
 type unit struct {
 	text    []byte
-	line    func(int) int // the line of the linked module; nil if this is that module
-	options []string      // that its inputs record
+	line    func(int) int // the line of the linked module; nil if this is the linked module
+	options []string      // options that its inputs record
 }
 
-// check returns an error if the module cannot be given to ptxas.
+// check returns an error if the module cannot be given to ptxas, because ptxas would not report the
+// problem.
 func (t *teller) check(log *diag.Log) error {
 	if t.Arch == "" {
 		return errors.New("ptxas needs the name of a GPU, such as sm_80")
@@ -119,7 +121,8 @@ func (t *teller) check(log *diag.Log) error {
 	if SetsArch(t.Args) {
 		return errors.New("arguments for ptxas name a GPU, which Options.Arch names")
 	}
-	// ptxas 12.4 stops at a NUL and exits 0, with a cubin of the part before it.
+	// A NUL must be refused, because ptxas 12.4 stops at it and exits 0, with a cubin of the part
+	// before it.
 	if at := bytes.IndexByte(t.linked.Text, 0); at >= 0 {
 		log.Error(diag.NUL, diag.At(t.linked, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore everything after this NUL")
 		return ErrRejected
@@ -149,7 +152,6 @@ func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []b
 	return cubin, err
 }
 
-// run runs ptxas.
 func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubin []byte, err error) {
 	dir, remove, err := outfile.TempDir(outfile.File{Path: inputName, Data: u.text})
 	if err != nil {
@@ -170,7 +172,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 		switch {
 		case out.Killed() != "":
 			failed.Help += "; try another version" + log.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on"
-			if bytes.Contains(u.text, []byte(".debug_info")) { // ptxas 12.4 crashes on some locations that LLVM 22 writes for Rust
+			if bytes.Contains(u.text, []byte(".debug_info")) { // ptxas 12.4 crashes on some from LLVM 22
 				failed.Help += log.With("-S", "; %s drops debug information, which it may have crashed on")
 			}
 		case out.State.Success() && strings.HasPrefix(t.Arch, "compute_"):
@@ -180,17 +182,18 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	return said, cubin, err
 }
 
-// args returns the command line. The user's arguments come last.
+// args returns the command line. The user's arguments must come last, so that they win.
 func (o Options) args(u unit, input, output string) []string {
 	args := []string{"-arch=" + o.Arch}
 	if o.Compile && !given(o.Args, "-c", "--compile-only") {
 		args = append(args, "-c")
 	}
-	// For spills. ptxas 13 may write its command line into the cubin, which must not depend on Usage.
+	// ptxas must print spills. -v does not depend on Usage, because ptxas 13 may write its command
+	// line into the cubin.
 	if !talks(o.Args) {
 		args = append(args, "-v")
 	}
-	// ptxas accepts -g or -lineinfo, but not both.
+	// ptxas accepts -g or -lineinfo, but it cannot have both.
 	if !given(o.Args, "-g", "--device-debug", "-lineinfo", "--generate-line-info") {
 		if o.Debug {
 			args = append(args, "-g")
@@ -204,11 +207,11 @@ func (o Options) args(u unit, input, output string) []string {
 
 func talks(args []string) bool { return given(args, "-v", "--verbose") }
 
-// SetsArch reports whether arguments for ptxas (-Xptxas) name a GPU, for which the link would not be checked.
+// SetsArch reports whether arguments for ptxas (-Xptxas) name a GPU. They must not, because the
+// link would not be checked for it.
 func SetsArch(args []string) bool { return given(args, "-arch", "--gpu-name") }
 
-// given reports whether one of the names is among the arguments, alone or as
-// name=value.
+// given reports whether one of the names is among the arguments, alone or as name=value.
 func given(args []string, names ...string) bool {
 	return slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(arg, "=")

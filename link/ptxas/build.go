@@ -18,14 +18,14 @@ import (
 	"ptxlink/object/container"
 )
 
-// Mode is how ptxas treats the functions of a module.
+// Mode says how ptxas treats the functions of a module.
 type Mode uint8
 
 const (
 	// Auto chooses by the cloning that Whole would cost.
 	Auto Mode = iota
-	// Whole assembles in one run. Each kernel gets a copy of every function that it
-	// reaches, with a calling convention of its own.
+	// Whole assembles in one run. Each kernel gets a copy of every function that it reaches, with
+	// its own calling convention.
 	Whole
 	// Separate assembles each function once (ptxas -c) and links with nvlink.
 	Separate
@@ -33,7 +33,7 @@ const (
 
 // Build is one way from a linked module to a cubin.
 type Build struct {
-	Options // with Compile, the cubin is that of one run and Mode has no effect
+	Options // with Compile, the cubin comes from one run and Mode has no effect
 
 	Mode Mode
 	// Parts is the largest number of modules that Separate assembles in parallel; 0
@@ -41,71 +41,74 @@ type Build struct {
 	Parts int
 	// Jobs is the number of runs of ptxas at a time; 0 means one per CPU.
 	Jobs int
-	// Nvlink is the path of nvlink, as returned by FindNvlink; empty if there is none.
+	// Nvlink is the path of nvlink, as returned by FindNvlink; empty if it is not there.
 	Nvlink string
-	// Budget is how many seconds of ptxas a program may need whose inputs have cubins that may take its place
-	// (Target.Own); 0 means no limit. A second is a number of instructions, so that the cubin does not depend on the machine.
+	// Budget is how many seconds of ptxas a program may need if its inputs have cubins that can be
+	// linked instead (Target.Own); 0 means no limit. A second is a number of instructions, so that
+	// the cubin does not depend on the machine.
 	Budget int64
-	// Kernels are names of kernels: nvlink keeps those whose name contains one, and what they use.
-	// Empty keeps all. It applies only with Cubins.
+	// Kernels are parts of names: nvlink keeps kernels whose name contains one, and the functions
+	// they use. Empty keeps all. It applies only if there are Cubins.
 	Kernels []string
-	// Note is written into finished cubins, and says what made them (container.AddNote). Empty adds nothing: a cubin is
-	// what ptxas or nvlink wrote.
+	// Note is written into finished cubins, and says what made them (container.AddNote). If it is
+	// empty, a cubin is the unchanged output of ptxas or nvlink.
 	Note string
-	// Verbose adds notes about what was chosen.
+	// Verbose adds notes about the choices made.
 	Verbose bool
 	// Temporary is called with each intermediate file, in order: linked.ptx, object0.cubin
 	// and so on for Cubins, and part0.ptx, part0.cubin and so on. It may be nil.
 	Temporary func(name string, data []byte)
-	// SavedAs is what Temporary puts before the names to make paths: messages then
-	// refer to lines of the linked module by its path.
+	// SavedAs is the prefix that Temporary puts before the names to make paths, so that messages
+	// can refer to lines of the linked module by its path.
 	SavedAs string
-	// Progress is called when the number of parts is known, and after each, with the
-	// parts of all GPUs. It may be nil. Calls do not overlap.
+	// Progress is called when the number of parts is known, and after each part, with the totals
+	// for all GPUs. It may be nil. Calls do not overlap.
 	Progress func(done, parts int)
-	// Command is called with each command instead of running it, if it is not nil.
-	// There is then no cubin.
+	// Command is called with each command instead of running it, if it is not nil. There cannot be
+	// a cubin then.
 	Command func(args []string)
 
-	own      func() Own      // of the target
-	warnings []*diag.Message // of the target
+	own      func() Own      // Own of the target
+	warnings []*diag.Message // Warnings of the target
 	slots    slots
 	progress *progress
-	prefix   string // of the names of intermediate files
+	prefix   string // prefix of the names of intermediate files
 }
 
-// Target is a linked module and the GPU to assemble it for. With Cubins, which take the place
-// of those of Options, the Mode is Separate.
+// Target is a linked module and the GPU to assemble it for. If it has Cubins, they replace
+// Options.Cubins, and the Mode must be Separate.
 type Target struct {
 	Arch string
 	*link.Result
 	Cubins []container.Cubin
-	// Own finds the cubins that may take the place of separate functions, if the Mode is not chosen by
-	// the user. It may be nil.
+	// Own finds the cubins that may be linked instead of separate functions, unless the user has
+	// chosen the Mode. It may be nil.
 	Own func() Own
-	// Warnings hold only if the module is assembled, and are among the messages of AssembleAll then.
+	// Warnings hold only if the module is assembled. Only then they are among the messages of
+	// AssembleAll.
 	Warnings []*link.Message
 }
 
 // Output is a finished cubin.
 type Output struct {
 	Cubin  []byte
-	Usages []Usage // with Options.Usage, those of Usages, and their spills
-	Way    string  // with Auto, what was chosen and why: "whole program: ..."
+	Usages []Usage // with Options.Usage, the result of Usages with spills
+	Way    string  // with Auto, the choice and its reason: "whole program: ..."
 }
 
-// AssembleAll assembles linked modules, each for its GPU. It sets the options Arch and Modules,
-// and Debug and LineInfo where a module has them. Jobs limits the runs of ptxas for all of them. The
-// names of intermediate files begin with the GPU if there is more than one. AssembleAll
-// returns one output for each target, and messages with input lines; there may be messages without an
-// error. An error other than ErrRejected is one of a program that could not be run or failed, or of the machine.
+// AssembleAll assembles linked modules, each for its GPU. It sets the options Arch and Modules, and
+// Debug and LineInfo if a module has them. Jobs limits the runs of ptxas for all modules together.
+// The names of intermediate files begin with the GPU if there is more than one. AssembleAll returns
+// one output for each target, and messages with input lines; there may be messages without an
+// error. An error other than ErrRejected means that a program could not be run or failed, or comes
+// from the machine.
 func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Output, messages []*link.Message, err error) {
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	outputs, saved := make([]Output, len(targets)), make([][]func(), len(targets))
 	log := diag.Log{Spelling: b.Spelling}
 	logs, errs := log.Split(len(targets)), make([]error, len(targets))
 	jobs := len(targets)
-	if b.Command != nil { // in order
+	if b.Command != nil { // because commands must come in order
 		jobs = 1
 	}
 	arch := func(i int) string { return targets[i].Arch }
@@ -129,7 +132,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	return outputs, explained(&log), tool.Worst(errs...)
 }
 
-// of returns the way from a target to its cubin.
+// of returns the build for one target.
 func (b Build) of(t Target) Build {
 	b.Arch, b.Modules = t.Arch, t.Result.Modules
 	b.Debug, b.LineInfo = b.Debug || t.Result.Debug, b.LineInfo || t.Result.LineInfo
@@ -140,7 +143,7 @@ func (b Build) of(t Target) Build {
 	return b
 }
 
-// progress counts the parts of all targets.
+// progress counts the parts of all targets together.
 type progress struct {
 	mu          sync.Mutex
 	done, parts int
@@ -157,7 +160,7 @@ func (p *progress) add(done, parts int) {
 	p.tell(p.done, p.parts)
 }
 
-// slots limits the programs that run at a time.
+// slots limits the number of programs that run at a time.
 type slots chan struct{}
 
 func newSlots(jobs int) slots {
@@ -167,7 +170,7 @@ func newSlots(jobs int) slots {
 	return make(slots, jobs)
 }
 
-// with calls work when a slot is free. A nil slots has no limit.
+// with calls work once a slot is free. A nil slots has no limit.
 func (s slots) with(ctx context.Context, work func() error) error {
 	if s != nil {
 		select {
@@ -209,13 +212,15 @@ func (b Build) assemble(ctx context.Context, r *link.Result, log *diag.Log) (o O
 	return o, nil
 }
 
-// checkEmpty reports a finished cubin that has nothing of the functions of a module without kernels.
+// checkEmpty warns if a finished cubin has no function or variable of a module without kernels,
+// because users would not expect that.
 func (b Build) checkEmpty(t *teller, cubin []byte, log *diag.Log) {
 	if b.Compile || len(b.Cubins) > 0 || bytes.Contains(t.linked.Text, []byte(".entry")) {
 		return
 	}
 	symbols, err := container.Cubin{Data: cubin}.AllSymbols()
-	// A variable in none of the spaces of PTX is ptxas's own, such as in shared memory that 13.5 reserves.
+	// A variable outside the spaces of PTX does not count, because it is ptxas's own, such as in
+	// shared memory that 13.5 reserves.
 	if err != nil || slices.ContainsFunc(symbols, func(s container.CubinSymbol) bool { return s.Defined && (s.Function || s.Space != "") }) {
 		return
 	}
@@ -225,7 +230,7 @@ func (b Build) checkEmpty(t *teller, cubin []byte, log *diag.Log) {
 	}
 }
 
-// note adds a note with Verbose, and returns it.
+// note adds a note if Verbose is set, and returns it.
 func (b Build) note(log *diag.Log, text string) *diag.Message {
 	if !b.Verbose {
 		log = &diag.Log{}
@@ -233,7 +238,6 @@ func (b Build) note(log *diag.Log, text string) *diag.Message {
 	return log.Note(diag.Place{}, text)
 }
 
-// whole assembles the module in one run.
 func (b Build) whole(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	help := ""
 	if !b.Compile {
@@ -249,7 +253,8 @@ func (b Build) whole(ctx context.Context, t *teller, log *diag.Log) ([]byte, err
 	return t.assemble(ctx, u, log)
 }
 
-// separate assembles the parts of a module that ptxlink can read, and links their cubins.
+// separate assembles the parts of a module, which ptxlink must be able to read, and links their
+// cubins.
 func (b Build) separate(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	parts, exposed, err := b.cut(t, log)
 	if err != nil {
@@ -300,12 +305,12 @@ func (b Build) saveCubins() {
 	}
 }
 
-// cut cuts the module, if that is wanted and possible. It returns the units, none of a module
-// that defines nothing beside Cubins, and the names without linkage that become visible.
+// cut cuts the module, if that is wanted and possible. It returns the units, and the names without
+// linkage that must become visible. A module that defines nothing beside Cubins has none.
 func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, err error) {
 	p, _ := t.program()
 	if len(b.Cubins) > 0 && !p.Defines() {
-		return nil, nil, nil // nvlink needs only the cubins
+		return nil, nil, nil // because nvlink needs only the cubins
 	}
 	if b.Parts == 1 && len(t.settings()) < 2 {
 		return []unit{t.single(log, "")}, nil, nil
@@ -328,9 +333,9 @@ func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, er
 	return units, exposed, nil
 }
 
-// Cut cuts a linked module into parts, as Separate does, and does not assemble them. It
-// returns exactly that many modules, the last of which may be empty; with 0, as many as
-// Separate would choose. An error is a message about what cannot be cut.
+// Cut cuts a linked module into parts, as Separate does, without assembling them. It returns
+// exactly parts modules, and the last ones may be empty; if parts is 0, as many as Separate would
+// choose. The error is a message about the part that cannot be cut.
 func (o Options) Cut(r *link.Result, parts int) (list [][]byte, err error) {
 	t := newTeller(o, r)
 	t.linked.Name = inputName
@@ -360,7 +365,7 @@ func (t *teller) unit(off int32) string {
 	return ""
 }
 
-// first lists some names.
+// first returns the first n names for a message.
 func first(names []string, n int) string {
 	if len(names) <= n {
 		return strings.Join(names, ", ")
@@ -375,17 +380,17 @@ func partName(i, parts int) string {
 	return "part" + strconv.Itoa(i)
 }
 
-// merge adds the messages of the parts to a log, in order. What several parts say in
-// the same words about the same place is said once.
+// merge adds the messages of the parts to a log, in order. If several parts have the same message
+// about the same place, it is added only once.
 func merge(log *diag.Log, logs []diag.Log) {
 	type said struct {
 		kind diag.Kind
 		text string
-		file string // links for several GPUs have read it once each
+		file string // because links for several GPUs have read it once each
 		size int
 		span diag.Span
 	}
-	seen := map[said]int{} // the part that said it first
+	seen := map[said]int{} // number of the part that had it first
 	for i := range logs {
 		for _, m := range logs[i].Messages {
 			key := said{kind: m.Kind, text: m.Text, span: m.Place.Span}

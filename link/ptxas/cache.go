@@ -29,37 +29,38 @@ import (
 // DefaultCacheSize is the limit of a cache in bytes, if none is given.
 const DefaultCacheSize = 1 << 30
 
-// Cache keeps what ptxas, nvlink and compilers of bitcode wrote in a directory, by content:
+// Cache keeps the output of ptxas, nvlink and compilers of bitcode in a directory, by content:
 //
 //  1. The key is a digest of the text, or of the digests of the inputs, the version of the
-//     program and its arguments. The value is what it wrote and the messages, which are
+//     program and its arguments. The value is the output and the messages, which are
 //     placed in the inputs of the link that uses them.
-//  2. An entry has a digest of itself and its key. A damaged entry is replaced, and so is
-//     one that is not a regular file of the user, such as a symbolic link, which is not
-//     followed.
+//  2. An entry has a digest of itself and its key. A damaged entry is replaced. So is
+//     an entry that is not a regular file of the user, such as a symbolic link, which must
+//     not be followed.
 //  3. Entries are written whole, so several links may share the directory.
 //  4. The entries used least recently are removed when the directory exceeds its limit.
 //     Files with other names are left alone.
-//  5. Nothing is kept of a run that failed, and no error of the cache fails a link.
+//  5. Nothing is kept of a run that failed, and an error of the cache cannot fail a link.
 type Cache struct {
 	Dir string // empty if there is only Shared
-	// Shared is asked for what Dir lacks, and gets what ptxas and nvlink write; it may be nil.
-	// What it returns is checked: the digest of the entry, and that it is a cubin. A damaged
-	// entry is written again. After the first error, or several such entries, it is not used again.
+	// Shared is asked for entries that Dir lacks, and gets the output of ptxas and nvlink; it may
+	// be nil. Its entries must be checked: the digest, and that the content is a cubin. A damaged
+	// entry is written again. After the first error, or several such entries, Shared is not used
+	// again.
 	Shared Store
 	// Size is the limit in bytes; 0 means DefaultCacheSize.
 	Size int64
 
 	mu       sync.Mutex
 	versions map[string]string // by path of the program; "" if it is unknown
-	problem  error             // the first
-	lost     error             // that of Shared
-	damaged  int               // entries of Shared
-	warned   int               // how many of these were reported
-	told     bool              // it was reported
-	puts     sync.WaitGroup    // of Shared
+	problem  error             // the first problem
+	lost     error             // the first error of Shared
+	damaged  int               // number of damaged entries of Shared
+	warned   int               // number of damaged entries that were reported
+	told     bool              // problem was reported
+	puts     sync.WaitGroup    // requests to Shared
 	stored   bool
-	// Hits and Misses count the runs of ptxas and nvlink that were saved and made.
+	// Hits and Misses count the runs of ptxas and nvlink that were saved and that were made.
 	Hits, Misses int
 }
 
@@ -68,14 +69,14 @@ type Store interface {
 	// Get returns the data stored under a key of 64 hexadecimal digits, or nil.
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, data []byte) error
-	// Close ends the use of the cache. If ctx is done, it does not wait for requests.
+	// Close ends the use of the cache. If ctx is done, it must not wait for requests.
 	Close(ctx context.Context) error
 	String() string // its name in messages
 }
 
-// OpenCache returns the cache at a place: a directory; http://HOST/PATH, a server with the
-// layout of Bazel's HTTP cache; or prog:COMMAND, a program that speaks Go's GOCACHEPROG
-// protocol. Close it if it is shared.
+// OpenCache returns the cache at a place: a directory; http://HOST/PATH, a server with the layout
+// of Bazel's HTTP cache; or prog:COMMAND, a program that speaks Go's GOCACHEPROG protocol. A shared
+// cache must be closed.
 func OpenCache(where string) (*Cache, error) {
 	if !shared.Names(where) {
 		if strings.Contains(where, "://") {
@@ -99,7 +100,7 @@ func (c *Cache) Close(ctx context.Context) error {
 	return c.Shared.Close(ctx)
 }
 
-// result is what a successful run of ptxas or nvlink gave.
+// result is the output of a successful run of ptxas or nvlink.
 type result struct {
 	said  string
 	cubin []byte
@@ -113,12 +114,14 @@ const (
 	mostDamaged = 3 // entries of a shared cache that are written again
 )
 
-// Key returns the name of the entry for one run; "" if nothing can be kept, as without a cache.
+// Key returns the name of the entry for one run; "" if nothing can be kept, for example because c
+// is nil.
 func (c *Cache) Key(ctx context.Context, path string, args []string, text []byte) string {
 	if c == nil {
 		return ""
 	}
-	// The contents of a file of options are not in the key.
+	// A run with a file of options cannot be kept, because the contents of the file are not in the
+	// key.
 	if given(args, "-optf", "--options-file") || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "@") }) {
 		return ""
 	}
@@ -135,8 +138,8 @@ func (c *Cache) Key(ctx context.Context, path string, args []string, text []byte
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// version returns what the program prints with --version. It is kept under the path, size and
-// time of the program, unless that is a script, which may run any program.
+// version returns the output of the program for --version. It is kept under the path, size and time
+// of the program. It cannot be kept for a script, which may run any program.
 func (c *Cache) version(ctx context.Context, path string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +175,7 @@ func isScript(path string) bool {
 	return start == nil || string(start) == "#!"
 }
 
-// load returns the entry of a key, whose cubin check accepts.
+// load returns the entry of a key, unless check refuses its cubin.
 func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) error) (r result, ok bool) {
 	c.mu.Lock()
 	r, ok = c.read(key)
@@ -209,8 +212,8 @@ func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) e
 	return r, ok
 }
 
-// Kept returns what was kept under a key, if check accepts that; otherwise it calls run, and keeps and
-// returns the result. cached reports which. c may be nil.
+// Kept returns the result that was kept under a key if check accepts it; otherwise it calls run,
+// and keeps and returns the result. cached reports whether run was not called. c may be nil.
 func (c *Cache) Kept(ctx context.Context, key string, check func([]byte) error, run func() (said string, data []byte, err error)) (said string, data []byte, cached bool, err error) {
 	if c != nil {
 		if r, ok := c.load(ctx, key, check); ok {
@@ -231,7 +234,6 @@ func Digests(units []container.Unit) (list []byte) {
 	return list
 }
 
-// digests returns the digests of inputs.
 func digests(inputs ...[]byte) (list []byte) {
 	for _, data := range inputs {
 		digest := sha256.Sum256(data)
@@ -240,14 +242,14 @@ func digests(inputs ...[]byte) (list []byte) {
 	return list
 }
 
-// lose notes an error of Shared, unless the link was cancelled.
+// lose records an error of Shared, unless the link was cancelled, since the cache is then not at
+// fault.
 func (c *Cache) lose(ctx context.Context, err error) {
 	if err != nil && c.lost == nil && ctx.Err() == nil {
 		c.lost = err
 	}
 }
 
-// store keeps a result.
 func (c *Cache) store(ctx context.Context, key string, r result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,7 +260,7 @@ func (c *Cache) store(ctx context.Context, key string, r result) {
 	if c.Shared == nil || c.lost != nil || key == "" {
 		return
 	}
-	c.puts.Go(func() { // ptxas does not wait for it
+	c.puts.Go(func() { // ptxas must not wait for it
 		err := c.Shared.Put(ctx, key, encodeEntry(key, r))
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -281,7 +283,7 @@ func (c *Cache) read(key string) (r result, ok bool) {
 	}
 	if r, ok = decodeEntry(key, data); ok {
 		now := time.Now()
-		os.Chtimes(c.file(key), now, now) // fails in a directory that is only read
+		os.Chtimes(c.file(key), now, now) // fails if it is read-only
 	}
 	return r, ok
 }
@@ -329,8 +331,9 @@ func (c *Cache) Finish(log *diag.Log) {
 	c.stored = false
 }
 
-// trim removes the entries that were used least recently until a tenth of the directory is
-// free, so that the next link need not do so. Another link may remove the same.
+// trim removes the entries that were used least recently until a tenth of the limit is free,
+// because otherwise the next link would have to do so again. Another link may remove the same
+// entries.
 func (c *Cache) trim() {
 	limit := cmp.Or(c.Size, DefaultCacheSize)
 	list, err := os.ReadDir(c.Dir)
@@ -346,7 +349,7 @@ func (c *Cache) trim() {
 		case len(name) == 2*sha256.Size+len(entrySuffix) && strings.HasSuffix(name, entrySuffix):
 			files = append(files, info)
 			total += info.Size()
-		case outfile.IsTemporary(name) && time.Since(info.ModTime()) > time.Hour: // of a process that was killed
+		case outfile.IsTemporary(name) && time.Since(info.ModTime()) > time.Hour: // its process was killed
 			os.Remove(filepath.Join(c.Dir, name))
 		}
 	}
@@ -364,7 +367,7 @@ func (c *Cache) trim() {
 	}
 }
 
-// An entry is the magic, a digest of the key and everything behind it, and the
+// An entry is the magic, a digest of the key and of everything after the digest, and then the
 // messages and the cubin, each after its length.
 
 func encodeEntry(key string, r result) []byte {

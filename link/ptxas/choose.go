@@ -15,41 +15,43 @@ import (
 
 // The automatic choice is the first of these that applies:
 //
-//  1. Whole mode if the module has setmaxnreg, which ptxas -c ignores.
+//  1. Whole mode if the module has setmaxnreg, because ptxas -c ignores it.
 //  2. Separate functions if the inputs record different options for ptxas.
 //  3. Separate functions if the copies would cost too much: cloneLimit, cloneSmall.
 //  4. Separate functions if one ptxas takes much longer than several: slower.
 //  5. If a kernel calls functions, the copies may need more registers and code than the
-//     functions, and nothing but ptxas knows: small programs are assembled both ways,
+//     functions, and only ptxas knows. Small programs are therefore assembled both ways,
 //     unless they are one input without calls through pointers. Above tryLimit,
 //     functions that are called through pointers stay separate.
-//  6. Otherwise whole mode; also if there is no nvlink, or addresses have 32 bits.
+//  6. Otherwise whole mode; also if nvlink is missing, or addresses have 32 bits.
 //
-// Separate functions that ptxas or nvlink refuses are assembled as a whole (orWhole).
+// If ptxas or nvlink refuses separate functions, they are assembled as a whole instead (orWhole).
 //
-// Separate functions are not assembled if the inputs have them: the cubins that ptxas -c made of
-// the same PTX (Target.Own). The same holds if cubins among the inputs require separate functions,
-// for modules with DWARF, which ptxas does not optimise, where kernels call no functions, since the whole
-// program is no faster then (docs/gpu.md), and if ptxas would need more than Build.Budget.
+// Separate functions need not be assembled if the inputs have them as cubins that ptxas -c made of
+// the same PTX (Target.Own). These are then linked. They are also linked if cubins among the inputs
+// require separate functions; for modules with DWARF, because ptxas does not optimise these; if
+// kernels call no functions, because the whole program is not faster then (docs/gpu.md); and if
+// ptxas would need more than Build.Budget.
 
-// perSecond is the number of instructions that counts as a second of ptxas. The estimate has to be the same on every
-// machine, as the code depends on it; real programs take 0.4 to 2.5 times as long (docs/ptxas.md).
+// perSecond is the number of instructions that counts as a second of ptxas. The estimate must be
+// the same on every machine, because the code depends on it; real programs take 0.4 to 2.5 times as
+// long (docs/ptxas.md).
 const perSecond = 20000
 
-// Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
-// cloneSmall instructions more. Its time is proportional to what it assembles
-// (docs/ptxas.md); below these limits it costs no more than what separate inputs cost
-// in starts of ptxas, and the code is better.
+// Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and cloneSmall
+// instructions more. Its time is proportional to the number of instructions it assembles
+// (docs/ptxas.md). Below these limits the code is better, and the cost is not higher than the cost
+// of starting ptxas for each separate input.
 const cloneLimit, cloneSmall = 1.25, 500
 
-// Nor is it chosen for a program that two runs of ptxas -c at a time, one for each input,
-// assemble longWait instructions sooner. Below that, whole mode is
-// better in all real programs of docs/ptxas.md: it takes less time of the CPU, and its
-// kernels need fewer registers. A start of ptxas counts as ptxasStart instructions.
+// Nor is it chosen for a program that two runs of ptxas -c at a time, one for each input, assemble
+// longWait instructions sooner. Below that, whole mode is better in all real programs of
+// docs/ptxas.md, because it takes less time of the CPU, and its kernels need fewer registers. A
+// start of ptxas counts as ptxasStart instructions.
 const longWait, ptxasStart = perSecond, 400
 
-// tryLimit instructions with calls through pointers take ptxas about 0.5 s, callLimit
-// without such calls 0.15 s.
+// These limit the programs that are assembled both ways: ptxas takes about 0.5 s for tryLimit
+// instructions with calls through pointers, and 0.15 s for callLimit instructions without.
 const tryLimit, callLimit = 20000, 5000
 
 // slower reports whether whole mode takes much longer than the separate inputs would.
@@ -83,23 +85,24 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	return w.assemble(ctx, t, log)
 }
 
-// way is a way to a cubin. With separate, each function is assembled once, for nvlink.
+// way is a way to a cubin. If separate is set, each function is assembled once, and nvlink must
+// link the result.
 type way struct {
 	assemble func(context.Context, *teller, *diag.Log) ([]byte, error)
 	separate bool
-	why      string // empty if there is no choice, or none yet
-	own      string // why the cubins of the inputs are linked instead, if there are any; empty if they are not
-	help     string // how to assemble after all, if the Budget is why
+	why      string // empty if nothing is chosen, or not yet
+	own      string // why cubins of the inputs are linked instead if there are any, or empty
+	help     string // how to assemble after all, if the Budget is the reason
 }
 
-// way returns the way to the cubin.
+// way returns the way to the cubin, with its reason.
 func (b Build) way(t *teller) way {
 	if len(b.Cubins) == 0 && (b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole) {
 		return way{assemble: b.whole}
 	}
 	p, perr := t.program()
 	switch {
-	case perr != nil: // ptxas reports what is wrong, or knows more than we do
+	case perr != nil: // ptxas reports the error, or knows more than we do
 		return way{assemble: b.whole}
 	case len(b.Cubins) > 0:
 		return way{assemble: b.separate, own: "an input without PTX, or a member of an archive, is linked as a cubin"}
@@ -125,10 +128,11 @@ func (b Build) way(t *teller) way {
 	return w
 }
 
-// maxnreg reports whether a module has setmaxnreg, which ptxas -c ignores.
+// maxnreg reports whether a module has setmaxnreg. It must then be one program, because ptxas -c
+// ignores setmaxnreg.
 func maxnreg(t *teller) bool { return bytes.Contains(t.linked.Text, []byte("setmaxnreg")) }
 
-// prefer returns the way that the automatic choice takes if there is an nvlink.
+// prefer returns the way that the automatic choice takes if nvlink is there.
 func (b Build) prefer(t *teller, p *partition.Program, e partition.Estimate) way {
 	switch {
 	case maxnreg(t):
@@ -151,8 +155,9 @@ func (b Build) prefer(t *teller, p *partition.Program, e partition.Estimate) way
 	return w
 }
 
-// linkOwn links the cubins that the inputs have of separate functions. done is false if an input has none,
-// or nvlink refuses them: the module is then assembled, and the messages are about that.
+// linkOwn links the cubins of separate functions that the inputs have. done is false if an input
+// has none, or nvlink refuses them: the module must then be assembled, and the messages are about
+// that.
 func (b Build) linkOwn(ctx context.Context, t *teller, w way, log *diag.Log) (cubin []byte, done bool, err error) {
 	if b.own == nil || len(t.refused) > 0 {
 		return nil, false, nil
@@ -192,8 +197,9 @@ func (t *teller) units(p *partition.Program) int {
 	return units
 }
 
-// orWhole assembles the separate functions, which the automatic choice prefers. If they are refused, one ptxas
-// assembles the whole program, whose cubin or refusal counts: only what the user has chosen may fail for good.
+// orWhole assembles the separate functions, which the automatic choice prefers. If they are
+// refused, one ptxas assembles the whole program instead, whose cubin or refusal counts, because
+// only a choice of the user may fail for good.
 func (b Build) orWhole(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	try, logs := t.again(), log.Split(2)
 	cubin, err := b.separate(ctx, try, &logs[0])
@@ -218,21 +224,23 @@ func refusal(log *diag.Log) *diag.Message {
 	return log.Messages[slices.IndexFunc(log.Messages, func(m *diag.Message) bool { return m.Kind == diag.Error })]
 }
 
-// trial is one of two ways that are tried.
+// trial is one of the two ways that are tried.
 type trial struct {
 	*teller
 	cubin []byte
-	own   bool // linked of cubins of the inputs, whose spills are not known
+	own   bool // linked from cubins of the inputs, whose spills are not known
 	err   error
 	log   *diag.Log
 	saved []func() // calls of Temporary
 }
 
-// failed reports whether a way has an error that is not a refusal, so that nothing is known of the program.
+// failed reports whether a way has an error that is not a refusal, so that it tells nothing about
+// the program.
 func (t *trial) failed() bool { return t.err != nil && !errors.Is(t.err, ErrRejected) }
 
-// better assembles the whole program and the separate functions at the same time, and
-// returns the better cubin. If one way is refused, it takes the other; if one fails, the link does.
+// better assembles the whole program and the separate functions at the same time, which is faster,
+// and returns the better cubin. If one way is refused, it takes the other; if one fails, the link
+// fails.
 func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	beside := way{own: "tried beside the whole program"}
 	if b.Command != nil {
@@ -250,7 +258,7 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 		if save := b.Temporary; save != nil {
 			b.Temporary = func(name string, data []byte) { try.saved = append(try.saved, func() { save(name, data) }) }
 		}
-		b.Parts = 1 // each part has its own copy of what ptxas adds, such as divisions
+		b.Parts = 1 // each part would have copies of code that ptxas adds, such as divisions
 		wait.Go(func() {
 			if try == separate {
 				if try.cubin, try.own, try.err = b.linkOwn(ctx, try.teller, beside, try.log); !try.own {
@@ -297,10 +305,11 @@ func (t *teller) again() *teller {
 	return &teller{Options: t.Options, linked: t.linked, lines: t.lines, program: t.program, slots: t.slots, recorded: t.recorded, refused: t.refused, spills: map[string]Spills{}}
 }
 
-// moreSize is how much more code or spills count; moreCode bytes of code never do.
+// moreSize is the factor from which more code or spills count. moreCode more bytes of code, or
+// fewer, never count.
 const moreSize, moreCode = 1.05, 4096
 
-// worse returns what makes the cubin of a trial worse than another, "" if nothing does.
+// worse returns why the cubin of a trial is worse than another, "" if it is not.
 func (w *trial) worse(than *trial) (string, error) {
 	mine, err := Usages(w.cubin)
 	if err != nil {
@@ -311,14 +320,14 @@ func (w *trial) worse(than *trial) (string, error) {
 		return "", err
 	}
 	spills := w.spilled()
-	if than.own { // its spills are not known
+	if than.own { // because its spills are not known
 		spills = 0
 	}
 	return needsMore(mine, others, spills, than.spilled()), nil
 }
 
-// needsMore returns what one cubin needs more of than another: registers with which fewer
-// warps run, else code, else spills without less code; "" if nothing.
+// needsMore returns which resource one cubin needs more of than another: registers with which
+// fewer warps run, otherwise code, otherwise spills without less code; "" if none.
 func needsMore(mine, others []Usage, spills, otherSpills int64) string {
 	theirs := map[string]Usage{}
 	code, otherCode := int64(0), int64(0)
@@ -351,7 +360,6 @@ func needsMore(mine, others []Usage, spills, otherSpills int64) string {
 	return ""
 }
 
-// spilled returns the bytes of all spills.
 func (w *trial) spilled() (sum int64) {
 	for _, s := range w.spills {
 		sum += s.Stores + s.Loads
@@ -359,6 +367,7 @@ func (w *trial) spilled() (sum int64) {
 	return sum
 }
 
-// warpsOf returns how many warps with so many registers run in each quarter of a
-// multiprocessor, which has 512 for each thread of a warp and gives them out by eights.
+// warpsOf returns how many warps with so many registers can run in each quarter of a
+// multiprocessor. A quarter has 512 registers for each thread of a warp, and allocates them by
+// eights.
 func warpsOf(registers int) int { return min(16, 512/max(8, (registers+7)/8*8)) }

@@ -25,9 +25,9 @@ func (b Build) fatbinArgs(targets []Target) []string {
 	t := Portable(targets)
 	b.Modules = t.Result.Modules
 	if all, _ := newTeller(b.Options, t.Result).common(); len(all) > 0 {
-		args = append(args, "--cmdline="+strings.Join(all, " ")) // as nvcc records them
+		args = append(args, "--cmdline="+strings.Join(all, " ")) // the form of nvcc
 	}
-	if len(t.Cubins) > 0 { // it lacks what they define
+	if len(t.Cubins) > 0 { // because the PTX lacks the definitions in the cubins
 		return args
 	}
 	return append(args, "--image3=kind=ptx,sm="+number(t.Result.Target)+",file="+filePrefix(targets, t)+inputName)
@@ -41,9 +41,9 @@ func filePrefix(targets []Target, t Target) string {
 	return t.Arch + "."
 }
 
-// Portable returns the target whose PTX the driver compiles for later GPUs: of those
-// that later GPUs run, which excludes sm_90a and sm_100f, the one for the highest GPU.
-// If there is none it is the one for the highest GPU of all.
+// Portable returns the target whose PTX the driver compiles for later GPUs. It must be PTX that
+// later GPUs run, unlike sm_90a and sm_100f, and among such targets the one for the highest GPU. If
+// there is no such target, it is the one for the highest GPU of all.
 func Portable(targets []Target) Target {
 	rank := func(t Target) int {
 		gpu, _ := object.ParseGPU(t.Arch)
@@ -55,8 +55,9 @@ func Portable(targets []Target) Target {
 	return slices.MaxFunc(targets, func(a, b Target) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// Fatbin packs the outputs of AssembleAll and the PTX of the Portable target into a
-// fatbin; without PTX if cubins were linked with it. fatbinary is its path.
+// Fatbin packs the outputs of AssembleAll and the PTX of the Portable target into a fatbin. The PTX
+// is missing if cubins were linked with it, because their definitions would be missing in it.
+// fatbinary is the path of fatbinary.
 func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, outputs []Output) ([]byte, error) {
 	args := b.fatbinArgs(targets)
 	if b.Command != nil {

@@ -31,8 +31,8 @@ import (
 //  4. $CUDA_HOME/bin and $CUDA_PATH/bin
 //  5. PATH
 //  6. the directories that CUDA is usually installed in, the newest version first
-//  7. the wheels that pip installed in the active virtual or conda environment, the
-//     user's directory or that of the system: NVIDIA's nvidia-cuda-nvcc, then Triton
+//  7. the wheels that pip installed in the active virtual or conda environment, or in the
+//     directory of the user or of the system: NVIDIA's nvidia-cuda-nvcc, then Triton
 //
 // A program that the user named must exist; the other places may have no ptxas.
 // docs/ptxas.md lists the directories.
@@ -84,7 +84,7 @@ func (o Options) Find(explicit string) (string, error) {
 		text += " (not set: " + strings.Join(unset, ", ") + ")"
 	}
 	option := o.Spelling.With("--ptxas", "%s or ")
-	if len(o.First) > 0 { // whose options name toolkits
+	if len(o.First) > 0 { // because the options of o.First name toolkits
 		option = ""
 	}
 	return "", diag.New(diag.Tool, diag.Place{}, text).
@@ -94,7 +94,7 @@ func (o Options) Find(explicit string) (string, error) {
 // Directory is a directory that an option names.
 type Directory struct{ Path, Option string }
 
-// firstLooked returns o.First for a message about a program that is in none of them.
+// firstLooked returns o.First for a message about a program that is in none of these directories.
 func (o Options) firstLooked() (looked []string) {
 	for _, d := range o.First {
 		looked = append(looked, d.Path+" ("+d.Option+")")
@@ -102,7 +102,7 @@ func (o Options) firstLooked() (looked []string) {
 	return looked
 }
 
-// NotForPTX ends the help for a ptxas that is not found.
+// NotForPTX ends the help for a missing ptxas, because writing PTX does not need it.
 const NotForPTX = "; writing PTX needs none"
 
 var program = "ptxas" + tool.Exe
@@ -115,22 +115,22 @@ func Toolkits() []string {
 	if runtime.GOOS == "windows" {
 		return []string{filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*")}
 	}
-	// The administrator's symbolic link comes before the versions.
+	// The symbolic link comes before the versions, because the administrator chose it.
 	return []string{"/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"}
 }
 
-// wheels are the directories of ptxas below site-packages: of the nvidia-cuda-nvcc wheels of
-// CUDA 13 and later, of those before, and of Triton, in that order.
+// wheels are the directories of ptxas below site-packages: in the nvidia-cuda-nvcc wheels of CUDA
+// 13 and later, in earlier ones, and in Triton, in that order.
 var wheels = []string{"nvidia/cu[1-9]*/bin", "nvidia/cuda_nvcc/bin", "triton/backends/nvidia/bin"}
 
 // WheelDir is the pattern of the directory of the wheels in a virtual or conda environment.
 var WheelDir = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
 
-// sitePackages is SitePackages, except in tests.
+// sitePackages is SitePackages. Tests replace it.
 var sitePackages = SitePackages
 
-// SitePackages lists patterns of the directories that pip and conda install wheels in: those
-// of the active environments, of the user, and of the system.
+// SitePackages lists patterns of the directories that pip and conda install wheels in: in the
+// active environments, for the user, and in the system.
 func SitePackages() []string { return sitePackagesOf(runtime.GOOS) }
 
 func sitePackagesOf(goos string) (list []string) {
@@ -162,11 +162,11 @@ func sitePackagesOf(goos string) (list []string) {
 	return append(list, system.Dirs("/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")...)
 }
 
-// never passes over a program.
+// never is a passedOver that accepts every program.
 func never(string) (passedOver bool, err error) { return false, nil }
 
-// named returns the path of the program that the user named by an option, explicit, or that is in
-// o.First and not passed over, or that a variable names; "" if there is none.
+// named returns the path of a program: named by the option whose value is explicit, otherwise in
+// o.First unless passedOver refuses it, otherwise named by a variable; "" if there is none.
 func (o Options) named(name, explicit string, passedOver func(path string) (bool, error)) (string, error) {
 	for _, d := range o.First {
 		path := filepath.Join(d.Path, name+tool.Exe)
@@ -183,7 +183,7 @@ func (o Options) named(name, explicit string, passedOver func(path string) (bool
 	if path == "" {
 		return "", nil
 	}
-	// The example is a path that could exist, not the pattern of Windows.
+	// The example must be a path that could exist, so it cannot be the pattern of Windows.
 	return tool.Named(who, path, strings.ReplaceAll(filepath.Join(Toolkits()[0], "bin", name+tool.Exe), "*", "13.0"))
 }
 
@@ -200,7 +200,8 @@ func NewestFirst(a, b string) int {
 		na, resta := leadingNumber(a)
 		nb, restb := leadingNumber(b)
 		if na != "" && nb != "" {
-			// Numbers may have any length: the longer is larger, then compare digits.
+			// Numbers may have any length, so they cannot be parsed: the longer is larger, then
+			// compare digits.
 			if c := cmp.Or(len(nb)-len(na), strings.Compare(nb, na)); c != 0 {
 				return c
 			}
@@ -220,9 +221,9 @@ func leadingNumber(s string) (number, rest string) {
 	return s[:len(s)-len(rest)], rest
 }
 
-// FindNvlink returns the absolute path of NVIDIA's nvlink. o.Path is that of ptxas. A program
-// of this name may be ptxlink, for nvcc, and is then passed over. FindNvlink searches in
-// this order:
+// FindNvlink returns the absolute path of NVIDIA's nvlink. o.Path must be the path of ptxas.
+// A program called nvlink may be ptxlink, because nvcc runs it under that name; it is then
+// passed over. FindNvlink searches in this order:
 //
 //  1. explicit, the value of --nvlink: a path, or a name to look up on PATH
 //  2. o.First
@@ -278,7 +279,8 @@ func (o Options) FindNvlink(ctx context.Context, explicit string) (string, error
 	return "", o.missing("nvlink", looked, otherwise)
 }
 
-// TryNvlink is FindNvlink for a link that can do without. It returns "" if the user names no nvlink and there is none.
+// TryNvlink is FindNvlink for a link that can do without nvlink. It returns "" if the user names no
+// nvlink and none is found.
 func (o Options) TryNvlink(ctx context.Context, explicit string) (string, error) {
 	path, err := o.FindNvlink(ctx, explicit)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -287,8 +289,8 @@ func (o Options) TryNvlink(ctx context.Context, explicit string) (string, error)
 	return path, err
 }
 
-// OrWhole ends the help for an nvlink that is not found, with the option in place of %s. Cubins and
-// LTO-IR among the inputs need nvlink in any case.
+// OrWhole ends the help for a missing nvlink, with the option instead of %s. Cubins and LTO-IR
+// among the inputs need nvlink in any case, so the option would not help with them.
 const OrWhole = ", or assemble the whole program at once with %s"
 
 const ours = " (ptxlink itself)"
@@ -313,9 +315,9 @@ func (o Options) missingHelp(tool, otherwise string) string {
 	return fmt.Sprintf("name the program with %s$%s%s", o.Spelling.With("--"+tool, "%s or "), strings.ToUpper(tool), otherwise)
 }
 
-// beside returns the path of the program that the user named, or else of the one beside
-// ptxas, unless passedOver says no. Without such a program it returns "" and the directories
-// that it looked in.
+// beside returns the path of the program that the user named, otherwise of the program beside ptxas
+// unless passedOver refuses it. If there is no such program, it returns "" and the directories in
+// which it looked.
 func (o Options) beside(name, explicit string, passedOver func(path string) (bool, error)) (path string, looked []string, err error) {
 	if path, err = o.named(name, explicit, passedOver); path != "" || err != nil {
 		return path, nil, err
@@ -359,9 +361,9 @@ func toolDirs() (list []string) {
 	return list
 }
 
-// isOurs reports whether a program is ptxlink under another name: this file, another copy
-// or version, or a script that runs it. It runs only scripts and programs written in Go
-// to ask them for their version; nvlink is neither.
+// isOurs reports whether a program is ptxlink under another name: this file, another copy or
+// version, or a script that runs it. It asks for the version only if the program is a script or
+// written in Go, because nvlink is neither and need not be run.
 func isOurs(ctx context.Context, path string) (bool, error) {
 	if self, err := os.Executable(); err == nil {
 		mine, err1 := os.Stat(self)
@@ -371,11 +373,11 @@ func isOurs(ctx context.Context, path string) (bool, error) {
 		}
 	}
 	head := infile.Head(path, 8<<10)
-	// The name of the note with the build ID, which lies behind the headers.
+	// The note with the build ID has this name; it lies after the headers.
 	if head == nil || bytes.HasPrefix(head, []byte("\x7fELF")) && !bytes.Contains(head, []byte("Go\x00\x00")) {
 		return false, nil
 	}
-	said, _, err := tool.TryVersion(ctx, path) // a script may go on to do what fails without inputs
+	said, _, err := tool.TryVersion(ctx, path) // a script may then fail without inputs
 	return regexp.MustCompile(`(?m)^ptxlink `).Match(said), err
 }
 
@@ -383,15 +385,15 @@ func isOurs(ctx context.Context, path string) (bool, error) {
 //
 //	Cuda compilation tools, release 13.5, V13.5.37
 //
-// The line is empty if the program prints none, cannot be run or fails. It is an error, a *diag.Message, if
-// the program does not end in time.
+// The line is empty if the program prints none, cannot be run or fails. It is an error, a
+// *diag.Message, if the program does not end in time.
 func Release(ctx context.Context, path string) (string, error) {
 	said, err := tool.Version(ctx, path)
 	return strings.TrimSpace(string(regexp.MustCompile(`(?m)^.*release \d+\.\d+.*$`).Find(said))), err
 }
 
-// releaseOf returns the release of one of NVIDIA's programs, such as "13.5"; "" if it
-// does not give one.
+// releaseOf returns the release of one of NVIDIA's programs, such as "13.5"; "" if the program does
+// not print it.
 func releaseOf(ctx context.Context, path string) (string, error) {
 	line, err := Release(ctx, path)
 	found := regexp.MustCompile(`release (\d+\.\d+)`).FindStringSubmatch(line)

@@ -15,11 +15,11 @@ import (
 // messages of both steps; its PTX is the linked module. If the modules cannot be
 // linked, or ptxas rejects the result, the error is *link.Errors.
 //
-// The inputs may also be objects, archives and fatbins with cubins for o.Arch, which need the nvlink
-// that FindNvlink finds. It links the cubins of archives and of inputs without PTX for o.Arch, and,
-// where functions stay separate, those that ptxas made of the PTX of the inputs (Own). All are checked
-// as PTX is. LTO-IR is compiled to PTX, for which nvlink needs the libnvvm that FindNVVM finds. LLVM bitcode must be
-// compiled first (package llvm).
+// The inputs may also be objects, archives and fatbins with cubins for o.Arch, which need the
+// nvlink that FindNvlink finds. nvlink links the cubins of archives and of inputs without PTX for
+// o.Arch and, if functions stay separate, the cubins that ptxas made of the PTX of the inputs
+// (Own). All are checked like PTX. LTO-IR is compiled to PTX, for which nvlink needs the libnvvm
+// that FindNVVM finds. LLVM bitcode must be compiled first (package llvm).
 func Cubin(ctx context.Context, o link.Options) (cubin []byte, r *link.Result, err error) {
 	b := Build{Options: Options{Spelling: o.Spelling}}
 	missing := b.find(ctx)
@@ -41,11 +41,10 @@ func Cubin(ctx context.Context, o link.Options) (cubin []byte, r *link.Result, e
 	return cubin, t.Result, nil
 }
 
-// Cubin assembles the result of a link (not one with Stream) and adds the messages to
-// it. Empty fields of b are filled in: Path by Find, Nvlink if it is there, Arch with
-// the .target, Debug, LineInfo and Modules with those of the result. If ptxas rejects the
-// module, the error is *link.Errors with all messages, and errors.Is finds
-// ErrRejected.
+// Cubin assembles the result of a link, which must not have Stream, and adds the messages to it. It
+// fills in empty fields of b: Path by Find, Nvlink if it is there, Arch from the .target, and
+// Debug, LineInfo and Modules from the result. If ptxas rejects the module, the error is
+// *link.Errors with all messages, and errors.Is finds ErrRejected.
 func (b Build) Cubin(ctx context.Context, r *link.Result) (cubin []byte, err error) {
 	if err := b.find(ctx); err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func (b Build) Cubin(ctx context.Context, r *link.Result) (cubin []byte, err err
 	return b.target(ctx, Target{Arch: cmp.Or(b.Arch, r.Target), Result: r})
 }
 
-// find fills in the programs.
+// find fills in the paths of ptxas and nvlink.
 func (b *Build) find(ctx context.Context) (err error) {
 	if b.Path == "" {
 		if b.Path, err = Find(""); err != nil {
@@ -66,7 +65,6 @@ func (b *Build) find(ctx context.Context) (err error) {
 	return err
 }
 
-// link links the device code of all forms.
 func (b Build) link(ctx context.Context, o link.Options) (t Target, err error) {
 	o.Stream, o.Assembled = false, true
 	l := dlink.Linker{Options: o, PTX: o.Arch == "" || len(o.Cubins) > 0, Prefer: dlink.PreferArchived, Jobs: b.Jobs}
@@ -87,12 +85,13 @@ func (b Build) link(ctx context.Context, o link.Options) (t Target, err error) {
 	return NewTarget(linked), nil
 }
 
-// NeededFor returns the part of a message that says what needs the tools for LTO-IR.
+// NeededFor returns the part of a message that names the input because of which the tools for
+// LTO-IR are needed.
 func NeededFor(lto *dlink.Intermediate) string {
 	return "needed for " + lto.Units[0].Name + ", which has " + lto.Units[0].Form() + " and no PTX"
 }
 
-// lowerer finds what compiles LTO-IR.
+// lowerer finds the compiler for LTO-IR.
 func (b Build) lowerer(ctx context.Context, arch string) (l *Lowerer, err error) {
 	if err := b.find(ctx); err != nil {
 		return nil, err

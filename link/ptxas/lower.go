@@ -29,20 +29,20 @@ import (
 type Lowerer struct {
 	Options        // Path, Arch, Spelling and Cache
 	Nvlink  string // its path, as returned by FindNvlink
-	NVVM    string // that of libnvvm, as returned by FindNVVM
-	// Command is called with the command that compiles units, which have their names in it. It may be
-	// nil. Calls may overlap.
+	NVVM    string // the path of libnvvm, as returned by FindNVVM
+	// Command is called with the command that compiles units; the command names the units. It may
+	// be nil. Calls may overlap.
 	Command func(units []container.Unit, commands [][]string)
 
 	empty []byte // a relocatable cubin for Arch without symbols
 }
 
-// FindNVVM returns the absolute path of libnvvm, which nvlink compiles LTO-IR with. It
+// FindNVVM returns the absolute path of libnvvm, with which nvlink compiles LTO-IR. It
 // searches in this order:
 //
 //  1. explicit, the value of --nvvm: a file
 //  2. $NVVM, likewise
-//  3. the toolkit of nvlink and that of ptxas: nvvm/lib64, lib, lib64 and Debian's directory
+//  3. the toolkits of nvlink and of ptxas: nvvm/lib64, lib, lib64 and Debian's directory
 //     beside bin; on Windows nvvm/bin
 //  4. the directories that CUDA is usually installed in, and pip's wheels, as for Find
 func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
@@ -79,7 +79,7 @@ func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 
 // nvvmFiles returns patterns of libnvvm in a toolkit.
 func nvvmFiles(system string) []string {
-	if system == "windows" { // since CUDA 13, before, and in wheels
+	if system == "windows" { // the directories since CUDA 13, before CUDA 13, and in wheels
 		return []string{"nvvm/bin/x64/nvvm64_*.dll", "nvvm/bin/nvvm64_*.dll", "bin/x86_64/nvvm64_*.dll"}
 	}
 	debian := cmp.Or(map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH], runtime.GOARCH) + "-linux-gnu"
@@ -97,11 +97,12 @@ func (l *Lowerer) Lower(ctx context.Context, units []container.Unit, log *diag.L
 }
 
 func (l *Lowerer) lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
-	// With only LTO-IR to link, nvlink hides what no kernel of it needs.
+	// The empty cubin must be there: with only LTO-IR to link, nvlink would hide functions that no
+	// kernel in it needs.
 	names := []string{"empty.cubin"}
 	for i, u := range units {
 		name := fmt.Sprintf("lto%d.ltoir", i)
-		if container.IsFatbin(u.Data) { // nvlink goes by the names
+		if container.IsFatbin(u.Data) { // because nvlink goes by the names
 			name = fmt.Sprintf("lto%d.fatbin", i)
 		}
 		names = append(names, name)
@@ -125,7 +126,8 @@ func (l *Lowerer) lower(ctx context.Context, units []container.Unit, log *diag.L
 	return text, err
 }
 
-// CheckPTX returns an error if text, which a compiler has written, is not a module that ptxlink reads.
+// CheckPTX returns an error if text, the output of a compiler, is not a module that ptxlink can
+// read.
 func CheckPTX(text []byte) error {
 	if !(container.Member{Text: text}).IsPTX() {
 		return errors.New("it is not PTX")
@@ -137,8 +139,8 @@ func CheckPTX(text []byte) error {
 	return nil
 }
 
-// identify returns a fingerprint of a library that is the same on every machine: its size and its
-// first pages, which hold the build ID.
+// identify returns a fingerprint of a library that must be the same on every machine: its size and
+// its first pages, which hold the build ID.
 func identify(path string) []byte {
 	info, err := os.Stat(path)
 	start := infile.Head(path, 1<<16)
@@ -149,8 +151,8 @@ func identify(path string) []byte {
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(info.Size())), digest[:]...)
 }
 
-// LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
-// returns the modules in order.
+// LowerEach compiles each unit to its own module, jobs at a time; 0 means one per CPU. It returns
+// the modules in order.
 func (l *Lowerer) LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error) {
 	defer l.Cache.Finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
@@ -164,14 +166,14 @@ func (l *Lowerer) LowerEach(ctx context.Context, units []container.Unit, jobs in
 	return texts, cmp.Or(err, tool.Worst(errs...))
 }
 
-// makeEmpty makes the cubin without symbols.
+// makeEmpty makes the cubin without symbols, unless it exists.
 func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 	if l.empty != nil {
 		return nil
 	}
 	o := Options{Path: l.Path, Arch: l.Arch, Compile: true, Spelling: l.Spelling, Cache: l.Cache}
 	gpu, _ := object.ParseGPU(l.Arch)
-	// What the cache has to report is left to Finish, which reports it once.
+	// Problems of the cache are left to Finish, because it reports them only once.
 	log := diag.Log{Spelling: o.Spelling}
 	text := object.EmptyModule(gpu)
 	cubin, err := newTeller(o, &link.Result{PTX: text}).assemble(ctx, unit{text: text}, &log)
@@ -182,7 +184,6 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 	return err
 }
 
-// nvlink runs nvlink.
 func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []container.Unit, log *diag.Log) (said string, text []byte, err error) {
 	files := []outfile.File{{Path: names[0], Data: l.empty}}
 	for i, u := range units {
@@ -210,8 +211,9 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 	return string(out.Said), text, err
 }
 
-// placeNVVM puts libnvvm where nvlink looks for it below dir. On Windows few users may make symbolic links, and hard
-// links only to their own files on the same volume.
+// placeNVVM puts libnvvm below dir, because nvlink looks for it there. On Windows it may have to
+// copy: few users may make symbolic links there, and hard links only to their own files on the same
+// volume.
 func (l *Lowerer) placeNVVM(dir, system string) error {
 	library := filepath.Join(dir, "nvvm", "lib64", "libnvvm.so")
 	if system == "windows" {
@@ -233,7 +235,7 @@ func (l *Lowerer) placeNVVM(dir, system string) error {
 	return os.WriteFile(library, data, 0o600)
 }
 
-// explain reports why nvlink has compiled nothing, or adds that to the error of a program that fails.
+// explain reports why nvlink compiled nothing, or adds the reason to the error if nvlink failed.
 func (l *Lowerer) explain(ctx context.Context, err error, out tool.Output, names []string, units []container.Unit, log *diag.Log) {
 	why, at := "", diag.Place{}
 	if len(units) == 1 {
@@ -269,7 +271,8 @@ func (l *Lowerer) explain(ctx context.Context, err error, out tool.Output, names
 	m.WithHelp(help + "the programs are " + l.Nvlink + " and " + l.NVVM)
 }
 
-// warn reports the warnings of a run that has compiled the units: one may have been left out.
+// warn reports the warnings of a run that compiled the units, and its errors too, because one unit
+// may be missing.
 func (l *Lowerer) warn(said string, names []string, units []container.Unit, log *diag.Log) {
 	var lines quota
 	defer func() { noteLeft("nvlink", lines.left, log) }()
@@ -280,12 +283,12 @@ func (l *Lowerer) warn(said string, names []string, units []container.Unit, log 
 	})
 }
 
-// eachLine calls use with the lines of nvlink, in which the units have the names that the user
-// knows. kind is empty for a line that has none.
+// eachLine calls use with the lines of nvlink, in which it replaces file names by the names of the
+// units, because only these are known to the user. kind is empty for a line without a kind.
 func eachLine(said string, names []string, units []container.Unit, use func(kind, text string)) {
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
-		if line == "" || strings.Contains(line, names[0]) { // "doing partial LTO"
+		if line == "" || strings.Contains(line, names[0]) { // such as "doing partial LTO"
 			continue
 		}
 		line = NameUnits(line, names[1:], units)
@@ -297,15 +300,15 @@ func eachLine(said string, names []string, units []container.Unit, use func(kind
 	}
 }
 
-// NameUnits returns a line of a program with the names of units in place of those of their files.
+// NameUnits replaces the names of files in a line of a program by the names of their units.
 func NameUnits(line string, names []string, units []container.Unit) string {
-	for i := len(names) - 1; i >= 0; i-- { // unit11 before unit1
+	for i := len(names) - 1; i >= 0; i-- { // unit11 must come before unit1
 		line = strings.ReplaceAll(line, names[i], diag.Escape(units[i].Name))
 	}
 	return line
 }
 
-// NameUnitsIn returns commands with the names of units in place of those of their files.
+// NameUnitsIn replaces the names of files in commands by the names of their units.
 func NameUnitsIn(commands [][]string, names []string, units []container.Unit) (list [][]string) {
 	for _, command := range commands {
 		command = slices.Clone(command)

@@ -22,21 +22,21 @@ import (
 // An indented line continues the previous message. There is never a column.
 var said = lazy.Regexp(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
 
-// aborted follows errors that were already reported.
+// aborted is dropped, because it follows errors that were already reported.
 const aborted = "Ptx assembly aborted due to errors"
 
-// withoutPIC is what ptxas 12.4 says of a whole program with some thousand variables. The
-// code is the same as with -pic=false, so the message is dropped
+// withoutPIC is a message of ptxas 12.4 about a whole program with some thousand variables. It is
+// dropped, because the code is the same as with -pic=false
 // (testdata/script/cubin_many_variables.txtar).
 const withoutPIC = "Disabling default position-independent-code"
 
-// stackUnknown is what ptxas and nvlink say of a kernel that reaches recursion or calls through pointers.
+// stackUnknown starts the message of ptxas and nvlink about a kernel that reaches recursion or
+// calls through pointers.
 const stackUnknown = "Stack size for entry function "
 
-// targetTooHigh has no line number, though it is always about .target.
+// targetTooHigh is always about .target, but has no line number, so the line must be searched for.
 const targetTooHigh = "SM version specified by .target is higher"
 
-// lineOf returns the number of the first line for which wanted is true, or 0.
 func lineOf(text []byte, wanted func(line []byte) bool) int {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -47,7 +47,7 @@ func lineOf(text []byte, wanted func(line []byte) bool) int {
 	return 0
 }
 
-// hear keeps the spills and retells the rest.
+// hear keeps the spills, and reports the other messages.
 func (t *teller) hear(text string, u unit, log *diag.Log) {
 	rest, list := readSpills(text)
 	t.mu.Lock()
@@ -73,9 +73,9 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 		case found == nil && last != nil && line[0] == ' ':
 			last.Text += diag.Escape(": " + strings.TrimSpace(line))
 		case found == nil && !lines.take(""), found != nil && !lines.take(found[2]):
-			last = nil // an indented line would continue this one
+			last = nil // otherwise an indented line would continue the last message
 		case found == nil:
-			// Output of a wrapper script or a shell.
+			// It is output of a wrapper script or a shell.
 			last = log.Note(diag.Place{}, "ptxas: "+line)
 		case found[3] == aborted && log.Errors() > before, strings.HasPrefix(found[3], withoutPIC):
 		default:
@@ -102,7 +102,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 				t.blame(last, u, found[3])
 			}
 			if unresolved != "" && last.Place.Source != nil {
-				last.Notes = nil // the line that ptxas read is the same declaration
+				last.Notes = nil // because the line that ptxas read is the same declaration
 			}
 			if plain := log.Unmangled(unresolved); plain != "" {
 				last.Note(diag.Place{}, unresolved+" is "+plain)
@@ -112,12 +112,12 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 }
 
 // drops reports whether a message of ptxas or nvlink is not wanted. The programs have an option for
-// this, but ptxas 13 may write its options into cubins.
+// this, but it cannot be used, because ptxas 13 may write its options into cubins.
 func (o Options) drops(text string) bool {
 	return o.SuppressStackWarnings && strings.HasPrefix(text, stackUnknown)
 }
 
-// message places one message. number is a line of the linked module, or 0.
+// message adds one message at its place. number is a line of the linked module, or 0.
 func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Message {
 	place, mapped := t.lines.Origin(number)
 	if mapped {
@@ -138,7 +138,8 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 	if number == 0 {
 		return m
 	}
-	// Show the linked line if the linker wrote it, or changed names in it.
+	// Show the linked line if the linker wrote it or changed names in it, because the input then
+	// lacks it.
 	line := t.linked.LineSpan(number)
 	saved := t.linked.Name != linkedName
 	switch {
@@ -156,11 +157,11 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 	return m
 }
 
-// quoted matches what a message quotes, and no apostrophe.
+// quoted matches quoted words in a message. It must not match apostrophes.
 var quoted = lazy.Regexp(`\B'([^']+)'`)
 
-// narrow shrinks the span of a line to the first word that the message quotes, or
-// else trims white space, because ptxas gives no column.
+// narrow shrinks the span of a line to the first word that the message quotes, because ptxas gives
+// no column. Otherwise it only trims white space.
 func narrow(src *diag.Source, span diag.Span, text string) diag.Span {
 	line := src.Bytes(span)
 	for _, q := range quoted().FindAllStringSubmatch(text, -1) {
@@ -175,8 +176,8 @@ func narrow(src *diag.Source, span diag.Span, text string) diag.Span {
 	return diag.Span{Off: span.Off + int32(bytes.Index(line, trimmed)), Len: int32(len(trimmed))}
 }
 
-// findWord returns the position of word in the line where it is not a part of a
-// longer name; -1 if there is none. "add" is in "add.u32" and not in "%add".
+// findWord returns the position of word in the line, unless it is a part of a longer name; -1 if it
+// is not there. "add" is in "add.u32" but not in "%add".
 func findWord(line []byte, word string) int {
 	for from := 0; ; {
 		at := bytes.Index(line[from:], []byte(word))
@@ -198,8 +199,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c == '%' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// needsVersion matches what ptxas says about code that is newer than the .version above it: some
-// compilers do not raise that.
+// needsVersion matches the message of ptxas about code that is newer than the .version above it,
+// because some compilers do not raise .version.
 var needsVersion = lazy.Regexp(`requires PTX ISA \.version (\d+\.\d+) or later$`)
 
 // advice returns the help for a message of ptxas, if it is known.
@@ -235,20 +236,21 @@ func (t *teller) advice(text string) string {
 	return ""
 }
 
-// ignoresRegisters reports whether ptxas says, as an info, that setmaxnreg does nothing
+// ignoresRegisters reports whether ptxas says, only as an info, that setmaxnreg does nothing
 // (testdata/script/cubin_setmaxnreg.txtar).
 func ignoresRegisters(text string) bool { return strings.Contains(text, "'setmaxnreg' ignored") }
 
-// overLimit is in the messages of ptxas and nvlink about a kernel that calls a function
-// with more registers than .maxntid or an option lets the kernel have. The limit holds
-// for the copies of functions in whole mode (testdata/script/cubin_mode_registers.txtar).
+// overLimit is in the messages of ptxas and nvlink about a kernel that calls a function with more
+// registers than .maxntid or an option lets the kernel have. Whole mode avoids it, because there
+// the limit holds for the copies of functions (testdata/script/cubin_mode_registers.txtar).
 const overLimit = " with max regcount of "
 
-// tooManyConstants is in the message of nvlink about a kernel that reaches more than 64 KB of the constants that
-// ptxas -c has made for each function (testdata/script/cubin_mode_constants.txtar).
+// tooManyConstants is in the message of nvlink about a kernel that reaches more than 64 KB of
+// constants. ptxas -c makes them for each function (testdata/script/cubin_mode_constants.txtar).
 const tooManyConstants = "uses too much data for compiler-generated constants"
 
-// asWhole returns the help for a refusal of separate functions, which --ptxas-mode=whole avoids if the user has chosen them.
+// asWhole returns the help for a refusal of separate functions. If the user has chosen them,
+// --ptxas-mode=whole avoids it.
 func (t *teller) asWhole(text string) string {
 	whole, constants := "%s needs no nvlink", ""
 	switch {
@@ -271,7 +273,7 @@ func (o Options) unfinished() string {
 	return diag.Join("a finished cubin has no undefined symbols", o.Spelling.With("-c", "%s makes one that can be linked further"))
 }
 
-// unified returns the help for .unified, which no mode makes a finished cubin of
+// unified returns the help for .unified, since no mode can make a finished cubin of it
 // (testdata/script/var_unified.txtar).
 func (o Options) unified() string {
 	return diag.Join("only nvlink can finish .unified functions, and it needs an index file (-uidx) of an undocumented format", o.Spelling.With("-c", "%s makes a relocatable cubin"))

@@ -15,8 +15,9 @@ import (
 	"ptxlink/object/container"
 )
 
-// nvlinkArgs returns the command line of nvlink. The names are the same in every run. nvlink keeps
-// DWARF without -g; with it, it keeps functions and kernels that nothing uses, too.
+// nvlinkArgs returns the command line of nvlink. The names must be the same in every run. -g is not
+// passed: nvlink keeps DWARF without it, and with it would also keep functions and kernels that
+// nothing uses.
 func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	args := []string{"-arch=" + t.Arch}
 	if b.Compile {
@@ -32,7 +33,7 @@ func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	return append(append(args, inputs...), "-o", output)
 }
 
-// objectName is the file of one of Options.Cubins.
+// objectName returns the name of the file for Options.Cubins[i].
 func objectName(i int) string { return fmt.Sprintf("object%d.cubin", i) }
 
 // nvlink writes messages of these forms:
@@ -41,10 +42,10 @@ func objectName(i int) string { return fmt.Sprintf("object%d.cubin", i) }
 //	nvlink warning : Stack size for entry function 'k' cannot be statically determined
 var nvlinkSaid = lazy.Regexp(`^nvlink (fatal|error|warning|info) *: *(.*)$`)
 
-// ourFile matches the name of a part at the end of a message.
+// ourFile matches the name of a part at the end of a message, which must be removed.
 var ourFile = lazy.Regexp(`(?:, first \w+)? in '[^']*\.o\.cubin'`)
 
-// mergeFailed follows errors that were already reported.
+// mergeFailed is dropped, because it follows errors that were already reported.
 const mergeFailed = "merge_elf failed"
 
 // inFile matches the file that a message is about.
@@ -62,7 +63,7 @@ func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.L
 		inputs = append(inputs, o.Data)
 	}
 	key := ""
-	if b.Cache != nil { // the digests take time
+	if b.Cache != nil { // because the digests take time
 		key = b.Cache.Key(ctx, b.Nvlink, args, digests(inputs...))
 	}
 	said, cubin, cached, err := b.Cache.Kept(ctx, key, container.CheckCubin, func() (string, []byte, error) {
@@ -74,7 +75,6 @@ func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.L
 	return cubin, err
 }
 
-// nvlink runs nvlink.
 func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubins [][]byte, log *diag.Log) (_ string, cubin []byte, err error) {
 	var files []outfile.File
 	for i, cubin := range cubins {
@@ -100,11 +100,12 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 	b.nvlinkSays(t, said, &own)
 	noteLeft("nvlink", out.Left, &own)
 	cubin, err = out.Take("nvlink", diag.NvlinkError, own.Errors() > 0, tool.Wanted{Form: "cubin", Dir: dir, File: outputName, Check: container.CheckCubin})
-	if failed, ok := errors.AsType[*diag.Message](err); ok && len(b.Cubins) == 0 { // which no other mode links
+	if failed, ok := errors.AsType[*diag.Message](err); ok && len(b.Cubins) == 0 { // only nvlink can link these
 		failed.Help += log.With("--ptxas-mode=whole", "; %s needs no nvlink")
 	}
 	if err == nil && b.Compile && !(container.Cubin{Data: cubin}).Relocatable() {
-		// nvlink 12.4 accepts -r and writes a cubin that no link takes: testdata/script/cubin_compile_only.txtar.
+		// nvlink 12.4 accepts -r, but writes a cubin that cannot be linked:
+		// testdata/script/cubin_compile_only.txtar.
 		own.Error(diag.NvlinkError, diag.Place{}, "nvlink wrote no relocatable cubin").
 			WithHelp("nvlink 12.4 writes none; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of a newer release, such as 13.5")
 		err = ErrRejected
@@ -113,8 +114,9 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 	return said, cubin, err
 }
 
-// nvlinkSays adds the messages of nvlink to a log, at the symbols that they name. nvlink
-// repeats that the size of a kernel's stack is not known for each recursion that it reaches.
+// nvlinkSays adds the messages of nvlink to a log, at the symbols that they name. It adds only one
+// message that the size of a kernel's stack is not known, because nvlink repeats it for each
+// recursion that the kernel reaches.
 func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 	var lines quota
 	defer func() { noteLeft("nvlink", lines.left, log) }()
@@ -122,7 +124,7 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 	definers := sync.OnceValue(func() map[string]string {
 		names := map[string]string{}
 		for _, c := range t.Cubins {
-			symbols, _ := c.AllSymbols() // they have been read before
+			symbols, _ := c.AllSymbols() // no error, since they have been read before
 			for _, s := range symbols {
 				if s.Defined && names[s.Name] == "" {
 					names[s.Name] = c.Name
@@ -180,7 +182,7 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 				message.WithHelp("link what defines it")
 			case strings.HasPrefix(found[2], "Undefined reference"):
 				message.WithHelp(t.unfinished())
-			case strings.HasSuffix(found[2], " arch does not match target '"+b.Arch+"'"): // the GPUs have been compared
+			case strings.HasSuffix(found[2], " arch does not match target '"+b.Arch+"'"): // GPUs agree
 				message.WithHelp("nvlink does not know cubins of a newer release than its own; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of the newest release among the inputs")
 			case strings.HasPrefix(found[2], "Value ") && strings.HasSuffix(found[2], "for option 'arch'"):
 				message.WithHelp(fmt.Sprintf("%s does not know %s; %s$NVLINK names that of a newer release", b.Nvlink, b.Arch, log.With("--nvlink", "%s or ")))
@@ -220,7 +222,7 @@ func (t *teller) symbol(text string) diag.Place {
 	return diag.Place{}
 }
 
-// commands shows the commands of a separate build.
+// commands passes the commands of a separate build to Command.
 func (b Build) commands(t *teller, parts []unit) {
 	var names []string
 	for i, part := range parts {

@@ -15,12 +15,13 @@ import (
 // Target.Cubins.
 type Own struct {
 	Cubins  []container.Cubin
-	Kernels []string // as Build.Kernels
+	Kernels []string // the same as Build.Kernels
 	Missing string   // the reason, if an input has no such cubin
 }
 
-// NewTarget returns the target of a link. Own of the target is nil if the link has none, or asks for
-// other code than its cubins have. With Own, NewTarget takes the messages about assembled code from the result.
+// NewTarget returns the target of a link. Target.Own is nil if the link has no such cubins, or if
+// its options ask for code that the cubins do not have. If it is set, NewTarget moves the messages
+// about assembled code from the result to Warnings, since they hold only if the code is assembled.
 func NewTarget(l *dlink.Linked) Target {
 	r := l.Result
 	t := Target{Arch: cmp.Or(l.Options.Arch, r.Target), Result: r, Cubins: l.Cubins}
@@ -32,12 +33,12 @@ func NewTarget(l *dlink.Linked) Target {
 	return t
 }
 
-// changes are the warnings that the linked PTX differs from that of the inputs, or does more than nvlink:
-// for DynamicShared it reserves no memory.
+// changes are the warnings that the linked PTX differs from the PTX of the inputs, or does more
+// than nvlink would: for DynamicShared, nvlink reserves no memory.
 var changes = []diag.ID{diag.Align, diag.DynamicShared, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped}
 
-// changesCode reports whether an option asks for other definitions than those of the inputs, or for
-// less than nvlink keeps of them.
+// changesCode reports whether an option changes the definitions of the inputs, or asks for fewer of
+// them than nvlink would keep. The cubins of the inputs cannot be linked then.
 func changesCode(o link.Options) bool {
 	names := len(o.Undefined) + len(o.RequireDefined) + len(o.Entries) + len(o.Exports) + len(o.Localize) + len(o.AllowUndefined) +
 		len(o.Wrap) + len(o.Define) + len(o.Weaken) + len(o.LocalizeInputs)
@@ -72,7 +73,7 @@ func own(l *dlink.Linked) (own Own) {
 			if all.Symbols[i].Archived != archived {
 				continue
 			}
-			if archived { // an archive may be named twice
+			if archived { // because an archive may be named twice
 				same := slices.IndexFunc(linked[c.Name], func(data []byte) bool { return bytes.Equal(data, c.Data) })
 				if same < 0 {
 					continue
@@ -91,7 +92,8 @@ func own(l *dlink.Linked) (own Own) {
 	return own
 }
 
-// withoutCubin returns a module with definitions in the output that is in one of the inputs, or "".
+// withoutCubin returns a module that has definitions in the output and comes from one of the inputs
+// in rest, or "".
 func withoutCubin(r *link.Result, rest []link.Input) string {
 	inputs, defines := map[string]bool{}, map[string]bool{}
 	for _, in := range rest {
@@ -102,7 +104,7 @@ func withoutCubin(r *link.Result, rest []link.Input) string {
 	}
 	for _, m := range r.Modules {
 		without := inputs[m.Path]
-		for at, c := range m.Name + ":" { // app.o:__nv_relfatbin is of app.o
+		for at, c := range m.Name + ":" { // app.o:__nv_relfatbin
 			without = without || c == ':' && inputs[m.Name[:at]]
 		}
 		if without && defines[m.Name] {

@@ -12,19 +12,19 @@ import (
 // A fatbin records the options for ptxas that its module was compiled with, such as
 // -maxrregcount=32:
 //
-//  1. The functions of a module are assembled with the options of its record, so that
-//     modules with different options go to different parts. A module without a record
+//  1. The functions of a module are assembled with the options of its record, so
+//     modules with different options must go to different parts. A module without a record
 //     has none.
-//  2. An option of Args takes the place of the recorded one.
+//  2. An option of Args replaces the recorded one.
 //  3. One run of ptxas for all modules gets the options that all have. A warning
 //     names the others.
-//  4. Only options that choose code are passed on. Those that only print, and those that
-//     the link decides, are left out; a warning names the rest. A record is part of an
-//     input: -o in it would write any file, and an option without its value would take the
-//     name of the linked module for it.
+//  4. Only options that choose code are passed on. Options that only print, and options that
+//     the link decides, are dropped; a warning names the rest. A record cannot be trusted, because
+//     it is part of an input: -o in it would write any file, and an option without its value would
+//     take the name of the linked module for it.
 //  5. If ptxas refuses a recorded option, the error is at the file that records it.
 
-// codeOptions choose code. It says whether an option has a value.
+// codeOptions choose code, so they must be passed on. The value is true if the option has a value.
 var codeOptions = map[string]bool{
 	"maxrregcount": true, "device-function-maxrregcount": true, "maxntid": true, "minnctapersm": true, "override-directive-values": false, "register-usage-level": true,
 	"opt-level": true, "Ofast-compile": true, "fmad": true, "allow-expensive-optimizations": true, "optimize-float-atomics": false, "disable-optimizer-constants": false,
@@ -33,15 +33,15 @@ var codeOptions = map[string]bool{
 	"g-tensor-memory-access-check": false, "gno-tensor-memory-access-check": false, "gno-fabric-access-check": false, "compiler-annotations": false,
 }
 
-// decided are options that follow from the linked module or from the mode of ptxas, or that change no code, with
-// those that begin with "warn" or "suppress". Relocatable code is never position-independent: -pic=false of
-// nvcc -safety-compat changes nothing.
+// decided are options that follow from the linked module or from the mode of ptxas, or that do not
+// change code. The same holds for options that begin with "warn" or "suppress". Relocatable code is
+// never position-independent, so -pic=false of nvcc -safety-compat changes nothing.
 var decided = []string{"compile-only", "extensible-whole-program", "position-independent-code", "device-debug", "generate-line-info", "verbose", "disable-warnings", "split-compile"}
 
-// unmerged are options that nvcc adds to -g, which implies them.
+// unmerged are options that nvcc adds to -g. They can be dropped, because -g implies them.
 var unmerged = []string{"dont-merge-basicblocks", "return-at-end"}
 
-// longNames are the names of options that nvcc or its users abbreviate.
+// longNames are the full names of options that nvcc or its users abbreviate.
 var longNames = map[string]string{
 	"c": "compile-only", "ewp": "extensible-whole-program", "pic": "position-independent-code", "g": "device-debug", "lineinfo": "generate-line-info", "v": "verbose", "w": "disable-warnings",
 	"Werror": "warning-as-error", "dlcm": "def-load-cache", "dscm": "def-store-cache", "flcm": "force-load-cache", "fscm": "force-store-cache",
@@ -52,7 +52,7 @@ var longNames = map[string]string{
 	"O": "opt-level", "O0": "opt-level", "O1": "opt-level", "O2": "opt-level", "O3": "opt-level", "O4": "opt-level",
 }
 
-// longName returns the name of an option such as "-O1" or "-maxrregcount=32".
+// longName returns the full name of an option such as "-O1" or "-maxrregcount=32".
 func longName(option string) string {
 	name, _ := cutOption(option)
 	if long, ok := longNames[name]; ok {
@@ -67,15 +67,16 @@ func cutOption(option string) (name, value string) {
 	return name, value
 }
 
-// fits reports whether an option that chooses code has a value where it needs one, as in -O1, and only there.
+// fits reports whether an option that chooses code has a value if it must have one, and otherwise
+// none. -O1 has its value in the name.
 func fits(option string) bool {
 	name, value := cutOption(option)
 	attached := name[0] == 'O' && len(name) <= 2
 	return (value != "") == (codeOptions[longName(option)] && !attached)
 }
 
-// splitOptions splits a command line into options, each with its value after "=". The
-// last of several options of one name counts, as for ptxas.
+// splitOptions splits a command line into options, each with its value after "=". If several
+// options have one name, the last counts, as for ptxas.
 func splitOptions(words []string) (list []string) {
 	for _, word := range words {
 		switch last := len(list) - 1; {
@@ -92,8 +93,8 @@ func splitOptions(words []string) (list []string) {
 	return list
 }
 
-// recorded returns the options that the modules record, by module, and warnings of those that are
-// not passed on.
+// recorded returns the options that the modules record, by module, and warnings about options that
+// are not passed on.
 func (o Options) recorded() (all map[string]string, refused []*diag.Message) {
 	all = map[string]string{}
 	var log diag.Log
@@ -134,7 +135,8 @@ func (o Options) recorded() (all map[string]string, refused []*diag.Message) {
 	return all, log.Messages
 }
 
-// blame places a message of ptxas about a recorded option at the file that records it.
+// blame moves a message of ptxas about a recorded option to the file that records it, because the
+// user did not give the option.
 func (t *teller) blame(m *diag.Message, u unit, text string) {
 	for _, option := range u.options {
 		name, value := cutOption(option)
@@ -154,11 +156,11 @@ func (t *teller) blame(m *diag.Message, u unit, text string) {
 	}
 }
 
-// setting returns what is recorded for an input; "" if nothing is.
+// setting returns the options that are recorded for an input; "" if there are none.
 func (t *teller) setting(unit string) string { return t.recorded[unit] }
 
-// settings returns the different options of the inputs that have functions in the
-// linked module.
+// settings returns the different options of the inputs that have functions in the linked module.
+// Other inputs do not count.
 func (t *teller) settings() (list []string) {
 	seen := map[string]bool{}
 	add := func(setting string) {
@@ -173,7 +175,7 @@ func (t *teller) settings() (list []string) {
 		return list
 	}
 	p, err := t.program()
-	if err != nil { // ptxas reports what is wrong
+	if err != nil { // ptxas reports the error
 		return list
 	}
 	list, seen = nil, map[string]bool{}
@@ -207,8 +209,8 @@ func (t *teller) common() (all, some []string) {
 	return all, some
 }
 
-// single returns the unit of a run for all inputs, and warns of the options that only
-// some inputs have. help says how to keep them.
+// single returns the unit of a run for all inputs, and warns about options that only some inputs
+// have, because this run cannot use them. help says how to keep them.
 func (t *teller) single(log *diag.Log, help string) unit {
 	all, some := t.common()
 	if len(some) > 0 {

@@ -11,15 +11,15 @@ import (
 	"ptxlink/link/diag"
 )
 
-// maxMessages is the number of messages of a kind that are taken from one run of a
-// program: to place each in the inputs takes some 20 microseconds. maxPlain is that of the lines
-// without a kind, which are not messages of the program.
+// maxMessages is the number of messages of a kind that are taken from one run of a program. It is
+// limited because placing a message in the inputs takes some 20 microseconds. maxPlain is the limit
+// for lines without a kind, which are not messages of the program.
 const maxMessages, maxPlain = 20_000, 20
 
 // quota counts the lines of a program that become messages.
 type quota struct {
 	count map[string]int
-	left  int // lines that are left out
+	left  int // number of lines that are dropped
 }
 
 // take counts a line, and reports whether the quota of its kind, which may be empty, allows it.
@@ -35,7 +35,7 @@ func (t *quota) take(kind string) bool {
 	return true
 }
 
-// noteLeft notes that a program has printed more lines than are taken.
+// noteLeft adds a note if a program has printed more lines than the quota allows.
 func noteLeft(program string, lines int, log *diag.Log) {
 	if lines > 0 {
 		log.Note(diag.Place{}, leftOut(program, lines))
@@ -46,12 +46,12 @@ func leftOut(program string, lines int) string {
 	return fmt.Sprintf("%s printed %d more lines, which are left out", program, lines)
 }
 
-// alone is held for reading while programs run at the same time, and for writing by one
-// that runs alone.
+// alone is held for reading while programs run at the same time, and for writing by a program that
+// must run alone.
 var alone sync.RWMutex
 
-// withRoom calls work, which runs a program. If there are no processes, files or
-// memory for it, withRoom calls it once more when no other program of ours runs.
+// withRoom calls work, which runs a program. If processes, files or memory for it are scarce,
+// withRoom calls it once more when no other program of ours runs.
 func withRoom(work func() error) error {
 	alone.RLock()
 	err := work()
@@ -64,7 +64,8 @@ func withRoom(work func() error) error {
 	return work()
 }
 
-// without returns the messages of a program that fails without the one that is its error.
+// without returns the messages of a program without the message that err contains, because the
+// caller reports err.
 func without(log *diag.Log, err error) *diag.Log {
 	if failed, ok := errors.AsType[*diag.Message](err); ok {
 		log.Messages = slices.DeleteFunc(log.Messages, func(m *diag.Message) bool { return m.Text == failed.Text })

@@ -11,12 +11,12 @@ import (
 	"ptxlink/object/container"
 )
 
-// Usage is what a kernel or function needs of the GPU. The figures come from the
-// cubin, so nvlink has seen them and the cache has them too; those of Spills come from
-// ptxas -v.
+// Usage is the resources of the GPU that a kernel or function needs. The figures come from the
+// cubin, so they include nvlink's changes, and entries of the cache have them too. Only the figures
+// in Spills come from ptxas -v.
 type Usage = link.Usage
 
-// Spills are those of a Usage.
+// Spills are the spills of a kernel or function.
 type Spills = link.Spills
 
 // GPU returns usages for the map of a link, the largest first.
@@ -50,7 +50,7 @@ func Usages(cubin []byte) ([]Usage, error) {
 	return list, nil
 }
 
-// ptxas -v writes messages of these forms, and nothing else has the numbers of spills:
+// Only ptxas -v prints the numbers of spills. Its messages have these forms:
 //
 //	ptxas info    : 0 bytes gmem
 //	ptxas info    : Compiling entry function 'k' for 'sm_80'
@@ -65,9 +65,8 @@ var (
 	talk       = lazy.Regexp(`^ptxas info *: (\d+ bytes [gc]mem|Compiling entry function |Used \d+ registers|Overriding maximum register limit |Compile time = )`)
 )
 
-// readSpills removes the messages of ptxas -v from what ptxas said, and returns the
-// spills of each function. A function that was copied into several kernels has the
-// largest.
+// readSpills removes the messages of ptxas -v from the output of ptxas, and returns the spills of
+// each function. If a function was copied into several kernels, its largest numbers count.
 func readSpills(said string) (rest string, list map[string]Spills) {
 	list = map[string]Spills{}
 	var b strings.Builder
