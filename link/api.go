@@ -18,36 +18,35 @@ import (
 
 // Input is one thing to link. Text wins over Reader, and Reader over Path.
 type Input struct {
-	// Name is what messages, the map and the dependency list call the input;
-	// empty means Path, and "<input 1>" for the first input if that is empty too.
+	// Name is the name of the input in messages, the map and the dependency list; empty means Path,
+	// and "<input 1>" for the first input if that is empty too.
 	Name string
 	// Path names a file to read.
 	Path string
-	// Text is PTX in memory. It must not change while the Result is in use:
-	// messages and the line map refer to it.
+	// Text is PTX in memory. It must not change while the Result is in use, because messages and
+	// the line map refer to it.
 	Text []byte
 	// Reader is read to its end, once.
 	Reader io.Reader
-	// WholeArchive links every member of an archive, needed or not. Other inputs
-	// are always linked.
+	// WholeArchive links every member of an archive, needed or not. Other inputs are always linked.
 	WholeArchive bool
 
 	opened *object.Opened // a library of a Linker
 }
 
-// Options holds the inputs and options of a link. The zero value of every field
-// except Inputs is the default of `ptxlink a.ptx b.ptx`. Patterns are those of path.Match.
+// Options holds the inputs and options of a link. The zero value of every field except Inputs is
+// the default of `ptxlink a.ptx b.ptx`. Patterns have the syntax of path.Match.
 type Options struct {
 	Inputs []Input
 
 	// Output.
 
-	// Relocatable makes a module that can be linked again (-r): undefined symbols stay
-	// .extern, and nothing is removed.
+	// Relocatable makes a module that can be linked again (-r): undefined symbols stay .extern, and
+	// nothing is removed.
 	Relocatable bool
-	// CheckOnly runs all checks and makes no output; Result.PTX is empty.
+	// CheckOnly runs all checks without making an output, so Result.PTX is empty.
 	CheckOnly bool
-	// Optimize rewrites the linked module (-O). It excludes Relocatable.
+	// Optimize rewrites the linked module (-O). It cannot be combined with Relocatable.
 	Optimize Optimize
 	// Atomics adds the lint of atomic operations (PTX Interoperability 4).
 	Atomics bool
@@ -72,18 +71,19 @@ type Options struct {
 	// inputs into a warning. 32 against 64 bits stays an error.
 	AllowHostMismatch bool
 
-	// Assembled is set if ptxas will read the output. Without it, a note names the functions
-	// that only ptxas knows.
+	// Assembled is set if ptxas will read the output. Otherwise a note names the functions that
+	// only ptxas knows.
 	Assembled bool
 
 	// Which definition a name refers to.
 
-	// AllowUndefined are patterns of symbols that may stay undefined; they are .extern in
-	// the output.
+	// AllowUndefined are patterns of symbols that may stay undefined, and are then .extern in the
+	// output.
 	AllowUndefined []string
-	// Cubins are machine code that nvlink will link with the output, after ptxas -c. What
-	// they define may stay undefined, what they need stays in the output, and their symbols
-	// must agree with the declarations of the modules. With Cubins, there may be no Inputs.
+	// Cubins are machine code that nvlink will link with the output, after ptxas -c. Names that
+	// they define may stay undefined, definitions that they need stay in the output, and their
+	// symbols must agree with the declarations of the modules. If there are Cubins, there may be no
+	// Inputs.
 	Cubins []Cubin
 	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
 	WarnUndefined bool
@@ -103,44 +103,44 @@ type Options struct {
 	// definitions with equal names do not clash. Localize acts on the output.
 	Weaken, LocalizeInputs []string
 
-	// What is in the output.
+	// The contents of the output.
 
-	// Undefined are names whose archive members are linked even if no input uses
-	// them (-u). RequireDefined does the same, and it is an error if no input defines
-	// the name.
+	// Undefined are names whose archive members are linked even if no input uses them (-u).
+	// RequireDefined does the same, and it is an error if no input defines the name.
 	Undefined, RequireDefined []string
-	// KeepUnused keeps the definitions that nothing in the output refers to. By default
-	// the output keeps only what its entries, the variables in .global and .const, which
-	// the host can look up, and the names below refer to. Without entries it is a
-	// library: all functions and .shared variables with linkage stay. Relocatable implies
-	// KeepUnused.
+	// KeepUnused keeps the definitions that nothing in the output refers to. By default the output
+	// keeps only definitions to which its entries, the names below, or variables in .global and
+	// .const refer. It keeps these variables because the host can look them up. Without entries the
+	// output is a library, so all functions and .shared variables with linkage stay. Relocatable
+	// implies KeepUnused.
 	KeepUnused bool
-	// CollectVariables removes also variables that only the host could use.
+	// CollectVariables also removes variables that only the host could use.
 	CollectVariables bool
 	// Entries are patterns of the entries that stay. It is an error if one matches no entry.
 	// If Entries, Kernels and Launched are empty, all entries stay.
 	Entries []string
-	// Kernels are parts of names: entries whose name contains one of them stay too. A part
+	// Kernels are parts of names: entries whose name contains one of them must stay too. A part
 	// that no name contains is a warning.
 	Kernels []string
 	// Launched are patterns of the entries that the host launches, which stay too.
 	Launched []string
-	// WholeProgram are the names of objects that nvcc compiled without -rdc=true. They are not
-	// among the inputs; messages about undefined symbols name the first.
+	// WholeProgram are the names of objects that nvcc compiled without -rdc=true. They cannot be
+	// linked, so they are not among the inputs; messages about undefined symbols name the first.
 	WholeProgram []string
 	// NotLinked are other files and libraries that are not among the inputs, each with the reason, such as
 	// "a.o, which has no code for sm_80". Messages about undefined symbols name them.
 	NotLinked []string
-	// HostObject returns the name of an object that defines a symbol for the host, or "", and whether nvcc
-	// -ewp compiled it, whose functions no other object can call. Messages about undefined symbols name it. It may be nil.
+	// HostObject returns the name of an object that defines a symbol for the host, or "". It also
+	// returns whether nvcc -ewp compiled the object, because no other object can call its functions
+	// then. Messages about undefined symbols name it. It may be nil.
 	HostObject func(symbol string) (object string, extensible bool)
-	// Exports are patterns of further definitions that stay. Those in Undefined
-	// and RequireDefined stay, too.
+	// Exports are patterns of further definitions that must stay. Definitions in Undefined and
+	// RequireDefined stay, too.
 	Exports []string
-	// Localize are patterns of definitions that lose their linkage: the host and
-	// other modules no longer find them. If Exports matches too, the more specific wins: a
-	// name, then a pattern, then "*", as in the version scripts of GNU ld. If both are
-	// equally specific, Exports wins.
+	// Localize are patterns of definitions that lose their linkage, so that the host and other
+	// modules no longer find them. If Exports matches too, the more specific wins: a name, then a
+	// pattern, then "*", as in the version scripts of GNU ld. If both are equally specific, Exports
+	// wins.
 	Localize []string
 	// PatternPlaces are the places that messages show for patterns of Exports and Localize,
 	// such as lines of a version script.
@@ -150,7 +150,7 @@ type Options struct {
 
 	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling
-	// Verbose adds notes about what was renamed, dropped or assumed.
+	// Verbose adds notes about renamed and dropped definitions and about assumptions.
 	Verbose bool
 	// TraceSymbols are names: a note shows each module that defines or uses one.
 	TraceSymbols []string
@@ -161,20 +161,20 @@ type Options struct {
 
 	// Memory and threads.
 
-	// Jobs is the largest number of inputs that are read at a time; 0 means one per CPU.
-	// It never changes the output.
+	// Jobs is the largest number of inputs that are read at a time; 0 means one per CPU. The output
+	// cannot depend on it.
 	Jobs int
 	// MaxInputSize limits the decompressed size of one input in bytes; 0 means
 	// 4 GiB.
 	MaxInputSize int64
-	// MapInputs maps large files into memory and does not read them: of a package, only the
-	// members that are needed. They stay mapped until Close of the Result or of the Errors.
-	// Result.Unchanged reports whether another program has written them in place. A file that
-	// becomes shorter meanwhile ends the process unless its goroutines have called
+	// MapInputs maps large files into memory instead of reading them. It is faster for packages,
+	// because only the needed members are read. The files stay mapped until Close of the Result or
+	// of the Errors. Result.Unchanged reports whether another program has written them in place. A
+	// file that becomes shorter meanwhile ends the process unless its goroutines have called
 	// debug.SetPanicOnFault.
 	MapInputs bool
-	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
-	// which then needs no memory.
+	// Stream leaves Result.PTX and Lines empty, so that the output needs no memory. Result.WriteTo
+	// writes the output instead.
 	Stream bool
 }
 
@@ -193,7 +193,7 @@ func CheckArch(arch string, spelling diag.Spelling) error {
 	if arch == "" || gpuName().MatchString(arch) {
 		return nil
 	}
-	// sm_8, 80, sm80, sm-80, SM_80, 8.0
+	// It suggests sm_80 for sm_8, 80, sm80, sm-80, SM_80 and 8.0.
 	suggestion := ""
 	if part := gpuDigits().FindStringSubmatch(arch); part != nil && part[1] != "0" && !strings.Contains(arch, ",") {
 		kind := "sm"
@@ -209,22 +209,23 @@ func CheckArch(arch string, spelling diag.Spelling) error {
 	return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not the name of a GPU%s", arch, suggestion)).WithHelp(help)
 }
 
-// Why says why a definition is in the output, or in Reason why it is not.
+// Why explains why a definition is in the output, or in Reason why it is not.
 type Why struct {
 	Symbol
-	// Way leads from a root to the symbol: the root first, and each the user of the next. It is nil
-	// if the symbol is not in the output. Of a linked cubin it is the symbol alone, without a
-	// Place.
+	// Way leads from a root to the symbol: the root first, and each element uses the next. It is
+	// nil if the symbol is not in the output. For a symbol of a linked cubin it is the symbol
+	// alone, without a Place.
 	Way []Symbol
-	// Root is why the first is a root, such as "the host can look it up by name".
+	// Root is the reason why the first element is a root, such as "the host can look it up by
+	// name".
 	Root string
 }
 
 // Result is the result of a link.
 type Result struct {
-	// PTX is the linked module. Lines that the linker writes end in LF; bodies keep
-	// the line endings of their input. Replace the slice to change it: Parse does not see
-	// bytes that were changed in place.
+	// PTX is the linked module. Lines that the linker writes end in LF; bodies keep the line
+	// endings of their input. To change it, replace the slice, since Parse would not see bytes that
+	// were changed in place.
 	PTX []byte
 	// Lines maps a line of PTX to the input line it came from.
 	Lines *LineMap
@@ -232,10 +233,9 @@ type Result struct {
 	Modules []Module
 	// Pulls holds the reason why each archive member was linked, in link order.
 	Pulls []Pull
-	// Unused are the paths, as given and in command-line order, of the archives
-	// without a linked member. As long as such an archive defines the same names
-	// with the same linkage, a change to it does not change the output. An added
-	// name can.
+	// Unused are the paths, as given and in command-line order, of the archives without a linked
+	// member. As long as such an archive defines the same names with the same linkage, a change to
+	// it cannot change the output. An added name can.
 	Unused []string
 	// Header of the output: "9.0", "sm_80", 64.
 	Version     string
@@ -251,8 +251,8 @@ type Result struct {
 	Ways [][]Why
 	// References holds the external symbols, with Options.CrossReference.
 	References []Reference
-	// Units are those of LTO-IR or LLVM bitcode that one of the modules was compiled from, for the map. Link does not
-	// set it: its caller has compiled them.
+	// Units are the units of LTO-IR or LLVM bitcode that one of the modules was compiled from, for
+	// the map. Link cannot set it, because its caller has compiled them.
 	Units []Unit
 	// Messages are warnings and notes, in command-line order.
 	Messages []*Message
@@ -260,20 +260,20 @@ type Result struct {
 	InlinedCalls []InlinedCall
 	// Folded are the functions that another one replaces (Optimize.Fold).
 	Folded []FoldedFunction
-	// Cubins are the indexes of the linked ones of Options.Cubins, in order.
+	// Cubins are the indexes in Options.Cubins of the linked cubins, in order.
 	Cubins []int
-	// OffloadMaps are the lines that start with "//:" in the linked modules, if
-	// Options.OffloadMaps is set. gcc writes the names of what its host code offloads
-	// there, and its mkoffload reads them from the output.
+	// OffloadMaps are the lines that start with "//:" in the linked modules, if Options.OffloadMaps
+	// is set. gcc writes there the names that its host code offloads, and the output must have
+	// these lines because gcc's mkoffload reads them.
 	OffloadMaps []byte
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 
 	spelling  diag.Spelling
-	cubins    []Cubin // for the map
+	cubins    []Cubin // needed by the map
 	describer func() description
 	emitted   []byte         // PTX, unless the caller has replaced it
-	known     []ptx.Body     // bodies of emitted
+	known     []ptx.Body     // bodies of emitted, which Parse need not read
 	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 
 	program *program.Program // of a link with Options.Stream
@@ -284,7 +284,7 @@ type Result struct {
 // Symbols returns the module-scope symbols of the output, in output order.
 func (r *Result) Symbols() []Symbol { return r.describer().symbols }
 
-// Dropped returns the definitions that are not in the output because another one is used,
+// Dropped returns the definitions that are not in the output because another definition is used,
 // all their calls are inlined, or another function has the same code. Reason says which.
 func (r *Result) Dropped() []Symbol { return r.describer().dropped }
 
@@ -292,11 +292,12 @@ func (r *Result) Dropped() []Symbol { return r.describer().dropped }
 // refers to them.
 func (r *Result) Removed() []Symbol { return r.describer().removed }
 
-// Unit is LTO-IR or LLVM bitcode that was compiled to a module, together with others of its form.
+// Unit is LTO-IR or LLVM bitcode that was compiled to a module, together with other units of its
+// form.
 type Unit struct {
 	Name, Target string
 	Form         string   // "LTO-IR", "OptiX-IR" or "LLVM bitcode"
-	Bytes        int      // of the unit
+	Bytes        int      // size of the unit
 	Module       string   // the name of the module
 	Defines      []string // names
 }
@@ -320,13 +321,13 @@ type Symbol struct {
 	Name     string // in the output
 	Original string // in the input; differs from Name if it was renamed
 	Module   string // name of the module that defines it; empty if undefined
-	Supplier string // of an undefined one: "driver" for system calls, "launch" for dynamic shared memory, or empty
+	Supplier string // if undefined: "driver" for system calls, "launch" for dynamic shared memory
 	Kind     string // "entry", "func", "object", "alias"
 	Space    string // "global", "const", "shared", ... for objects
 	Linkage  string // "visible", "weak", "common", "extern", "" for module-local
 	Size     int64  // bytes of an object; bytes of PTX text of a body, in the output if it is there
 	Align    int64
-	Reason   string // for a dropped definition: why
+	Reason   string // why a dropped definition was dropped
 
 	place diag.Place
 }
@@ -343,7 +344,7 @@ func (s Symbol) Line() int {
 	return s.place.Source.Line(s.place.Span.Off)
 }
 
-// Pull is the reason why an archive member was linked.
+// Pull records why an archive member was linked.
 type Pull struct {
 	Member string `json:"member"`       // "libm.a(sin.o)"
 	Symbol string `json:"symbol"`       // the symbol it was needed for

@@ -13,21 +13,19 @@ import (
 	"ptxlink/resolve"
 )
 
-// Edge is an edge of the call graph: what a function, entry or variable does with a
-// function.
+// Edge is an edge of the call graph: the uses of a function by a function, entry or variable.
 type Edge struct {
 	From  string `json:"from"` // names in the output
 	To    string `json:"to"`
 	Calls int    `json:"calls"` // direct calls
-	// Addresses counts the other uses: the address is taken, or listed in
-	// .calltargets. An indirect call may lead there.
+	// Addresses counts the other uses, because of which an indirect call may lead to the function:
+	// its address is taken, or listed in .calltargets.
 	Addresses int `json:"addresses"`
 }
 
 // Edges returns the call graph of the output, in the order of the functions in it.
 func (r *Result) Edges() []Edge { return r.describer().edges }
 
-// edges returns the call graph of the output.
 func (d describer) edges() (edges []Edge) {
 	add := func(at resolve.DeclID) {
 		f := d.Table.Files[at.File]
@@ -64,7 +62,7 @@ func (d describer) edges() (edges []Edge) {
 	return edges
 }
 
-// variables are the names of the variables in the output.
+// variables returns the names of the variables in the output.
 func (d describer) variables() map[string]bool {
 	list := map[string]bool{}
 	for _, s := range d.Externs {
@@ -81,8 +79,8 @@ func (d describer) variables() map[string]bool {
 	return list
 }
 
-// appendEdges appends the edges from a declaration. function returns the output name of
-// the function that a name refers to; ok is false for a variable.
+// appendEdges appends the edges from a declaration. function returns the output name of the
+// function that a name refers to; ok is false for a variable, which has no edges.
 func appendEdges(edges []Edge, m *ptx.Module, decl *ptx.Decl, from string, function func(ptx.NameID) (name string, ok bool)) []Edge {
 	first := len(edges)
 	index := map[string]int{}
@@ -118,11 +116,11 @@ func (d describer) function(id object.ID) (name string, ok bool) {
 	return d.Names.Of(id), true
 }
 
-// WriteDot writes the call graph in the language of Graphviz. Entries are bold boxes,
-// functions that the output only declares dashed boxes, and variables ovals. An edge has
-// the number of calls; it is dashed if an address is taken.
+// WriteDot writes the call graph in the language of Graphviz. Entries are bold boxes, functions
+// that the output only declares dashed boxes, and variables ovals. An edge has the number of calls;
+// it is dashed if an address is taken.
 func (r *Result) WriteDot(w io.Writer) error {
-	out := bufio.NewWriter(w) // keeps the first error until Flush
+	out := bufio.NewWriter(w) // it keeps the first error until Flush
 	fmt.Fprint(out, "digraph ptxlink {\n\trankdir=LR;\n\tnode [shape=box];\n")
 	points := map[string]bool{} // variables with an edge
 	for _, e := range r.Edges() {

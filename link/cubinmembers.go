@@ -10,12 +10,12 @@ import (
 	"ptxlink/resolve"
 )
 
-// cubinMembers chooses among the cubins that are members of archives: those that the modules
-// or other cubins need are linked.
+// cubinMembers chooses cubins that are members of archives: only members that the modules or other
+// cubins need are linked.
 type cubinMembers struct {
 	list   []Cubin
-	linked []bool         // of list
-	offers map[string]int // the first member that defines a name; nil if there are no members
+	linked []bool         // whether each member of list is linked
+	offers map[string]int // first member that defines a name; nil if there are no members
 	pulls  []Pull
 }
 
@@ -59,10 +59,10 @@ func (m *cubinMembers) cubins() (list []Cubin) {
 	return list
 }
 
-// need is a name, and what needs it if that is known.
+// need is a name, and the module or cubin that needs it, if known.
 type need struct{ name, by string }
 
-// named returns the needs of options.
+// named returns the names in options as needs.
 func named(names ...[]string) (list []need) {
 	for _, name := range slices.Concat(names...) {
 		list = append(list, need{name: name})
@@ -70,8 +70,8 @@ func named(names ...[]string) (list []need) {
 	return list
 }
 
-// pull links the members that the output, the linked cubins or the names on the command line
-// need. It reports whether there are any: then the modules may need more.
+// pull links the members that the output, the linked cubins or the names on the command line need.
+// It reports whether it linked any, because the modules may then need more.
 func (m *cubinMembers) pull(t *resolve.Table, o Options) (pulled bool) {
 	if m.offers == nil {
 		return false
@@ -84,10 +84,10 @@ func (m *cubinMembers) pull(t *resolve.Table, o Options) (pulled bool) {
 	})
 }
 
-// supply links the members that define what is needed, or what the linked cubins need. Of several
-// that define a name it links the first.
+// supply links the members that define a needed name, including the needs of the linked cubins. If
+// several define a name, it links the first.
 func (m *cubinMembers) supply(needed []need, inModules func(name string) bool) (pulled bool) {
-	defined := map[string]bool{} // by cubins
+	defined := map[string]bool{} // names that linked cubins define
 	note := func(c Cubin) {
 		for _, s := range c.Symbols {
 			if s.Defined {
@@ -114,8 +114,8 @@ func (m *cubinMembers) supply(needed []need, inModules func(name string) bool) (
 	return pulled
 }
 
-// Needs returns the indexes of the members of archives that define names, or what the output of r,
-// the cubins that it links, or other such members need.
+// Needs returns the indexes of the members of archives that define one of the names, or that are
+// needed by the output of r, the cubins that it links, or other such members.
 func (r *Result) Needs(members []Cubin, names ...string) (list []int) {
 	linked := slices.DeleteFunc(slices.Clone(r.cubins), func(c Cubin) bool { return c.Archived })
 	m := newCubinMembers(append(linked, members...))
@@ -125,7 +125,7 @@ func (r *Result) Needs(members []Cubin, names ...string) (list []int) {
 			needed = append(needed, need{name: s.Name})
 		}
 	}
-	for _, s := range r.Removed() { // a member may need it yet
+	for _, s := range r.Removed() { // because a member may still need it
 		defined[s.Name] = defined[s.Name] || s.Linkage != ""
 	}
 	m.supply(needed, func(name string) bool { return defined[name] })
@@ -142,10 +142,10 @@ func (m *cubinMembers) settle() bool {
 	return left
 }
 
-// resolve decides which definition each name refers to, and which members are linked. These
-// may need modules, so it is repeated until they need no more.
+// resolve decides which definition each name refers to, and which members are linked. It must be
+// repeated as long as linked members need more modules.
 func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers, cubins cubins, maps *mapped.Files, log *diag.Log) (*resolve.Table, cubins, error) {
-	defer func() { in.set = nil }() // what is not linked
+	defer func() { in.set = nil }() // drop the files that are not linked
 	for {
 		round := log
 		if members.offers != nil {
@@ -162,7 +162,7 @@ func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers,
 			}
 			return table, cubins, nil
 		}
-		// Members of archives are linked, or left out.
+		// Members of archives were linked or dropped, so the names must be resolved again.
 		cubins = readCubins(members.cubins(), log)
 		if err := in.load(ctx, o, cubins, maps, log); err != nil {
 			return nil, cubins, err
@@ -175,7 +175,7 @@ func (m *cubinMembers) link() bool {
 	return slices.Contains(m.linked, true) || slices.ContainsFunc(m.list, func(c Cubin) bool { return c.Offered })
 }
 
-// chosen returns the indexes of those that are linked.
+// chosen returns the indexes of the linked members.
 func (m *cubinMembers) chosen() (list []int) {
 	for i, linked := range m.linked {
 		if linked {

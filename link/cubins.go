@@ -17,26 +17,27 @@ import (
 
 // Cubin is machine code that nvlink will link with the output.
 type Cubin struct {
-	Name    string // as messages call it
+	Name    string // its name in messages
 	Symbols []container.CubinSymbol
-	Locals  []container.CubinSymbol // kernels and functions without linkage, which Symbols does not have
-	// Archived is set for a member of an archive: it is linked only if something needs it, and
-	// compared with nothing if it is left out.
+	Locals  []container.CubinSymbol // kernels and functions without linkage; not in Symbols
+	// Archived is set for a member of an archive. It is linked only if something needs it;
+	// otherwise it is not compared with anything.
 	Archived bool
-	// Offered is set for code that has not been compiled yet: its names may stay undefined, and it is
-	// neither linked nor compared.
+	// Offered is set for code that has not been compiled yet. Its names may stay undefined, and it
+	// cannot be linked or compared.
 	Offered bool
-	// Code is what the symbols were read from, to recognise copies. It may be nil.
+	// Code is the file that the symbols were read from. It is needed to recognise copies, and may
+	// be nil.
 	Code []byte
-	// At is the number of Options.Inputs before it: of weak definitions the first is linked. Those
-	// of members of archives come last.
+	// At is the number of Options.Inputs before it, because the first of several weak definitions
+	// is linked. Weak definitions in members of archives come last.
 	At int
 
 	pulled bool // Archived, and linked
 }
 
 // Untyped reports whether modules or cubins share a function whose types a cubin does not record,
-// because it takes the address of the function. PTX of the same code has the types.
+// because it takes the address of the function. PTX of the same code would have the types.
 func (r *Result) Untyped() bool {
 	users := map[string]int{}
 	for _, s := range r.Symbols() {
@@ -53,17 +54,17 @@ func (r *Result) Untyped() bool {
 	return slices.ContainsFunc(r.cubins, func(c Cubin) bool { return slices.ContainsFunc(c.Symbols, untyped) })
 }
 
-// cubins are the names of Options.Cubins.
+// cubins holds the names of Options.Cubins.
 type cubins struct {
-	defined map[string]cubinSymbol // the strong definition, else the first weak one
-	names   []string               // those in defined, in order
-	needed  []string               // by cubins, and defined by none
-	users   map[string]diag.Place  // the first cubin that cannot do without one of needed
-	uses    []cubinSymbol          // what cubins need
+	defined map[string]cubinSymbol // the strong definition, otherwise the first weak one
+	names   []string               // the names in defined, in order
+	needed  []string               // names that cubins need and none defines
+	users   map[string]diag.Place  // the first cubin that needs the name and cannot do without it
+	uses    []cubinSymbol          // symbols that cubins need
 	all     map[string]bool        // resolve.Options.Others
 	bound   []string               // names that kernels or data of cubins refer to
 	kernels []string               // without linkage
-	locals  []map[string][]string  // by cubin: what its functions without linkage use
+	locals  []map[string][]string  // by cubin: names that its functions without linkage use
 	list    []Cubin
 }
 
@@ -76,7 +77,7 @@ type cubinSymbol struct {
 	at       int
 }
 
-// readCubins returns the names of the cubins, and reports those that two define.
+// readCubins returns the names of the cubins, and reports names that two cubins define.
 func readCubins(list []Cubin, log *diag.Log) cubins {
 	if len(list) == 0 {
 		return cubins{}
@@ -131,7 +132,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	return o
 }
 
-// cubinFiles returns what cubins define, with the places of the cubins.
+// cubinFiles returns the definitions of cubins as files, with the places of the cubins.
 func cubinFiles(list []Cubin) (files []*object.File) {
 	for _, c := range list {
 		f := &object.File{}
@@ -154,11 +155,12 @@ func cubinFiles(list []Cubin) (files []*object.File) {
 	return files
 }
 
-// earlier is resolve.Options.Earlier: nvlink takes the first of several weak definitions.
+// earlier is resolve.Options.Earlier. It must choose as nvlink does: nvlink takes the first of
+// several weak definitions.
 func (o cubins) earlier(name string, f *object.File) bool {
 	s, defined := o.defined[name]
 	switch {
-	case !defined || !s.Weak || s.Common || s.archived || !s.Function && s.Size == 0: // a texture reference
+	case !defined || !s.Weak || s.Common || s.archived || !s.Function && s.Size == 0: // a texture
 		return false
 	case s.pulled != f.Pulled:
 		return f.Pulled
@@ -172,15 +174,15 @@ func ofNvlink(name string) bool {
 	return strings.HasPrefix(name, ".nv.") || strings.HasPrefix(name, "__UFT") || strings.HasPrefix(name, "__UDT")
 }
 
-// check compares declarations of modules with those of cubins, and cubins with each other: the kind
-// of a symbol, the size of a variable, the types of a function.
+// check compares declarations of modules with declarations of cubins, and cubins with each other:
+// the kind of a symbol, the size of a variable, the types of a function.
 func (o cubins) check(t *resolve.Table, members resolve.Members, options Options, log *diag.Log) {
 	for _, name := range o.names {
 		s, found := t.Lookup(name)
 		if !found || o.defined[name].archived {
 			continue
 		}
-		if in := o.defined[name]; s.Defined() && t.Strong(s.Def) && !in.Weak { // nvlink takes no second one
+		if in := o.defined[name]; s.Defined() && t.Strong(s.Def) && !in.Weak { // nvlink takes only one
 			log.Error(diag.DuplicateSymbol, t.Files[s.Def.File].NamePlace(s.Def.Name), "multiple definition of "+log.Name(name)).Of(name).
 				Note(in.in, "also defined here").WithHelp("rename one of the two")
 			continue
@@ -211,13 +213,13 @@ func (o cubins) check(t *resolve.Table, members resolve.Members, options Options
 			differs(use, t.Files[s.Def.File], s.Def.Name, log)
 		}
 	}
-	if !options.Relocatable && len(options.Kernels)+len(options.Launched) == 0 { // nvlink removes other kernels, and reports what those that stay need
+	if !options.Relocatable && len(options.Kernels)+len(options.Launched) == 0 { // otherwise nvlink reports them
 		o.checkNeeded(t, members, globs.New(options.AllowUndefined), log)
 	}
 }
 
-// differs reports a declaration that is not of the kind, size or types of what a cubin defines, or
-// a definition of what it uses.
+// differs reports a declaration whose kind, size or types differ from the cubin's definition, or a
+// definition that differs from the cubin's use.
 func differs(in cubinSymbol, f *object.File, id ptx.NameID, log *diag.Log) bool {
 	d := f.DeclOf(id)
 	if d == nil {
@@ -234,7 +236,7 @@ func differs(in cubinSymbol, f *object.File, id ptx.NameID, log *diag.Log) bool 
 	return true
 }
 
-// variablesDiffer reports a variable that has another size or state space elsewhere than in a cubin.
+// variablesDiffer reports a variable whose size or state space differs from the one in a cubin.
 func variablesDiffer(in cubinSymbol, space string, size int64, at diag.Place, log *diag.Log) bool {
 	name, help := log.Name(in.Name), "declare it in one way in all modules, such as in a header"
 	switch {
@@ -252,7 +254,6 @@ func variablesDiffer(in cubinSymbol, space string, size int64, at diag.Place, lo
 	return true
 }
 
-// declKind returns the kind of a declaration of the symbol.
 func (s cubinSymbol) declKind() ptx.DeclKind {
 	switch {
 	case s.Entry:
@@ -263,14 +264,15 @@ func (s cubinSymbol) declKind() ptx.DeclKind {
 	return ptx.Variable
 }
 
-// otherKind reports that a symbol is declared as something else.
+// otherKind reports that a symbol is declared with another kind, such as a variable instead of a
+// function.
 func otherKind(here ptx.DeclKind, in cubinSymbol, at diag.Place, log *diag.Log) {
 	log.Error(diag.SymbolKind, at, fmt.Sprintf("%s is %s here but %s in %s", log.Name(in.Name), here.A(), in.declKind().A(), in.in.File())).Of(in.Name).
 		WithHelp("declare it as it is defined, or rename one of the two")
 }
 
-// live returns the names that nvlink keeps, or PTX declares. It removes functions that nothing calls, and
-// does not report what only those need.
+// live returns the names that nvlink keeps, or PTX declares. Others need not be defined, because
+// nvlink removes functions that nothing calls, and does not report names that only these need.
 func (o cubins) live(t *resolve.Table) map[string]bool {
 	type function struct {
 		name  string
@@ -305,7 +307,7 @@ func (o cubins) live(t *resolve.Table) map[string]bool {
 	return live
 }
 
-// checkNeeded reports what the cubins need and nothing defines.
+// checkNeeded reports names that the cubins need and nothing defines.
 func (o cubins) checkNeeded(t *resolve.Table, members resolve.Members, allowed globs.List, log *diag.Log) {
 	if len(o.needed) == 0 {
 		return

@@ -14,17 +14,17 @@ import (
 // cubinType is a type in the prototype of a cubin (container.CubinSymbol.Prototype).
 type cubinType struct {
 	letter byte
-	count  int64 // elements of an array; -1 of a scalar
+	count  int64 // elements of an array; -1 for a scalar
 }
 
-// The letters of a prototype, their types and sizes in bytes.
+// cubinWords maps the letters of a prototype to their types and sizes in bytes.
 var cubinWords = map[byte]struct {
 	word string
 	size int64
 }{'b': {".b8", 1}, 'h': {".b16", 2}, 'i': {".b32", 4}, 'l': {".b64", 8}, 'x': {".b128", 16}, 'f': {".f32", 4}, 'd': {".f64", 8}}
 
-// parsePrototype returns the types of the result, if there is one, and of the parameters,
-// without what follows about registers. ok is false for a prototype with other letters.
+// parsePrototype returns the types of the result, if there is one, and of the parameters. It
+// ignores the rest, which is about registers. ok is false for a prototype with other letters.
 func parsePrototype(text string) (result *cubinType, params []cubinType, ok bool) {
 	text, _, _ = strings.Cut(text, "|")
 	if !prototypeForm().MatchString(text) {
@@ -60,7 +60,7 @@ func (t cubinType) size() int64 {
 	return cubinWords[t.letter].size * t.count
 }
 
-// String returns the type in PTX.
+// String returns the type as PTX spells it.
 func (t cubinType) String() string {
 	if t.count >= 0 {
 		return fmt.Sprintf("%s[%d]", cubinWords[t.letter].word, t.count)
@@ -68,7 +68,8 @@ func (t cubinType) String() string {
 	return cubinWords[t.letter].word
 }
 
-// beside returns the type in the words of a message that names another one, too.
+// beside returns a description of the type for a message that names another type, too. It gives the
+// size if the sizes differ.
 func (t cubinType) beside(other cubinType) string {
 	if t.count >= 0 && t.size() != other.size() {
 		return fmt.Sprintf("%d bytes", t.size())
@@ -94,7 +95,7 @@ func CubinTypes(prototype string) string {
 	return text
 }
 
-// typeOf returns what a cubin says of a type; ok is false if that is not known.
+// typeOf returns the cubin's form of a type; ok is false if that is not known.
 func typeOf(t ptx.Type) (c cubinType, ok bool) {
 	if t.Vector > 0 || t.Array && (t.Unsized || t.Count < 0) || len(t.Word) < 3 {
 		return c, false
@@ -113,8 +114,8 @@ func typeOf(t ptx.Type) (c cubinType, ok bool) {
 	return c, false
 }
 
-// differsFrom reports a declaration of a module whose types are not those of a cubin. nvlink
-// refuses any difference, also that of .b32 and .f32.
+// differsFrom reports a declaration of a module whose types differ from the types in a cubin. Any
+// difference must be reported, even between .b32 and .f32, because nvlink refuses it.
 func differsFrom(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool {
 	result, params, ok := parsePrototype(in.Prototype)
 	if d == nil || d.Signature == nil || !ok {
@@ -156,8 +157,9 @@ func differsFrom(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool
 	return false
 }
 
-// kernelDiffers reports a declaration of a kernel whose parameters are not those of the cubin that
-// defines it: nvlink does not compare them. A cubin that only uses a kernel does not record its parameters.
+// kernelDiffers reports a declaration of a kernel whose parameters differ from the cubin that
+// defines it, because nvlink does not compare them. A cubin that only uses a kernel does not record
+// its parameters.
 func kernelDiffers(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool {
 	if d.Signature == nil || in.Params == nil {
 		return false

@@ -14,8 +14,9 @@ import (
 	"ptxlink/resolve"
 )
 
-// adviseCopies gives the advice for two inputs that are copies, or of which one defines all that the other
-// defines, and more than one name: builds of one source, or two versions of a library.
+// adviseCopies gives advice for two inputs that are copies of each other. It does so too if one
+// defines all names of the other, and more than one, because they are then builds of one source, or
+// two versions of a library.
 func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 	sources, files := map[*diag.Source]*object.File{}, map[string]*object.File{}
 	for _, f := range in.files {
@@ -49,14 +50,14 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 			m.WithHelp(input(at) + " has the same device code as " + input(to) + "; link one of the two")
 		case p.second != p.first:
 			clashes[p] = append(clashes[p], m)
-		case at.Source != to.Source && !strings.HasSuffix(input(to), ")"): // in a member: of two with one name
+		case at.Source != to.Source && !strings.HasSuffix(input(to), ")"): // not two members
 			m.WithHelp("name " + input(to) + " once")
 		}
 	}
 	if len(clashes) == 0 {
 		return
 	}
-	defined := map[string]map[string]bool{} // by input
+	defined := map[string]map[string]bool{} // names that each input defines
 	for _, c := range cubins.list {
 		defined[c.Name] = map[string]bool{}
 		for _, s := range c.Symbols {
@@ -80,7 +81,8 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 		}
 		n := len(defined[some])
 		same, mixed := n == len(defined[all]), (files[all] == nil) != (files[some] == nil)
-		// Units that share the functions of a header have templates of their own, which are weak.
+		// Units that only share the functions of a header are not copies, because each has its own
+		// templates, which are weak.
 		if len(messages) < 2 && !(same && mixed) || !within(defined[some], defined[all]) || related(files[all], files[some]) {
 			continue
 		}
@@ -110,7 +112,7 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 	}
 }
 
-// within reports whether every name of a is one of b.
+// within reports whether b has every name of a.
 func within(a, b map[string]bool) bool {
 	for name := range a {
 		if !b[name] {
@@ -120,7 +122,8 @@ func within(a, b map[string]bool) bool {
 	return true
 }
 
-// sameCode reports whether two modules are copies, or links of the same inputs; nil is machine code.
+// sameCode reports whether two modules are copies, or links of the same inputs. It returns false
+// for nil, which stands for machine code.
 func sameCode(f, g *object.File) bool {
 	return f != nil && g != nil && f.Producer == g.Producer && slices.Equal(f.Digests, g.Digests)
 }
@@ -130,8 +133,8 @@ func related(f, g *object.File) bool {
 	return sameCode(f, g) || f != nil && g != nil && resolve.OutputHelp(f, g) != ""
 }
 
-// adviseInline gives the advice for two definitions that come from one line of a source
-// file, such as a header.
+// adviseInline gives the advice for two definitions that come from one line of a source file, such
+// as a header.
 func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m *diag.Message) {
 	f := files[m.Place.Source]
 	if f == nil || len(m.Notes) == 0 || related(f, files[m.Notes[0].Place.Source]) {

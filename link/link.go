@@ -1,7 +1,7 @@
 // Package link links PTX modules into one module, as the ptxlink command does.
 //
 // [Link] takes modules from files, from memory or from a reader, and returns the
-// linked text, what became of each symbol, and warnings. If the modules do not fit
+// linked text, the fate of each symbol, and warnings. If the modules do not fit
 // together, the error is [*Errors], which holds every error with its place in the inputs.
 // [Linker] shares libraries between links. Package ptxlink/link/ptxas makes cubins.
 package link
@@ -95,7 +95,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 	o.Cubins = members.cubins()
-	// No file or symbol is added after this.
+	// No file or symbol may be added after this, because the checks must see all.
 
 	var c checked
 	pass("check", func() { c = check(ctx, table, host, o, log) })
@@ -109,11 +109,11 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	// Every name that DWARF looks up is known.
+	// Every name that DWARF looks up is known, so symbols can be renamed.
 
 	var names *resolve.Names
 	pass("rename", func() { names = rename(table, debug, o.Jobs, log) })
-	// Every name of the output is decided, those that DWARF needs included.
+	// Every name of the output is decided, including the names that DWARF needs.
 
 	var p *program.Program
 	pass("plan", func() { p, err = program.New(ctx, table, names, c.header, debug, options, log) })
@@ -125,7 +125,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	}
 	r := describe(p, in, o, log)
 	r.Cubins, r.cubins, r.Pulls = members.chosen(), o.Cubins, append(r.Pulls, members.pulls...)
-	// No message after this.
+	// No message may be added after this, since the result has them.
 
 	if !o.CheckOnly && o.Optimize.Enabled() {
 		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
@@ -153,7 +153,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		}
 		pass("emit", func() { r.PTX, r.Lines = p.Text() })
 		r.emitted, r.known = r.PTX, p.KnownBodies()
-		r.describer() // it then no longer needs the inputs
+		r.describer() // afterwards it does not need the inputs
 	}
 	r.Passes = passes
 	return r, nil
@@ -201,7 +201,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// named returns the options that are given and name symbols.
+// named returns the given options that name symbols.
 func (o Options) named() []resolve.Named {
 	var defined []string
 	values := make(map[string]bool, len(o.Define))
@@ -212,7 +212,7 @@ func (o Options) named() []resolve.Named {
 		values["__wrap_"+name] = true
 	}
 	for _, d := range o.Define {
-		if !values[d.Name] { // by which another option may refer to it
+		if !values[d.Name] { // otherwise another option may use it
 			defined = append(defined, d.Name)
 		}
 	}
@@ -242,7 +242,8 @@ func (o Options) named() []resolve.Named {
 	return list
 }
 
-// resolveNames decides which definition each name refers to, and what is in the output.
+// resolveNames decides which definition each name refers to, and which definitions are in the
+// output.
 func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.Table {
 	options := resolve.Options{
 		Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
@@ -262,7 +263,7 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 	return t
 }
 
-// kernels returns patterns of the entries that Kernels keeps.
+// kernels returns patterns of the entries that Kernels keeps, since resolve takes only patterns.
 func (o Options) kernels() (patterns []string) {
 	for _, name := range o.Kernels {
 		patterns = append(patterns, "*"+globs.Escape(name)+"*")
@@ -270,7 +271,7 @@ func (o Options) kernels() (patterns []string) {
 	return patterns
 }
 
-// collect removes what nothing in the output refers to.
+// collect removes definitions that nothing in the output refers to.
 func collect(t *resolve.Table, cubins cubins, o Options) {
 	if o.KeepUnused || o.Relocatable {
 		return
@@ -287,8 +288,8 @@ type checked struct {
 	host   object.Host // of all inputs, as far as it is known
 }
 
-// check runs the checks in parallel: they only read the table. Their messages come in
-// the order of the list.
+// check runs the checks in parallel, which is safe because they only read the table. Their messages
+// come in the order of the list.
 func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, log *diag.Log) (c checked) {
 	var addressSize int
 	addressSize, c.host = abicheck.Hosts(t.Files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, log)
@@ -332,7 +333,6 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	return c
 }
 
-// rename decides all names of the output.
 func rename(t *resolve.Table, debug *program.DebugSections, jobs int, log *diag.Log) *resolve.Names {
 	names := resolve.Rename(t, debug.LookedUp, jobs)
 	for _, id := range names.Renamed {
@@ -345,8 +345,8 @@ func rename(t *resolve.Table, debug *program.DebugSections, jobs int, log *diag.
 	return names
 }
 
-// refused returns the error of a link that reported errors or was cancelled. Its
-// messages are in command-line order, whichever pass reported them.
+// refused returns the error of a link that reported errors or was cancelled. Its messages must be
+// in command-line order, whichever pass reported them.
 func refused(ctx context.Context, in inputs, cubins cubins, log *diag.Log) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
@@ -372,7 +372,7 @@ func sortMessages(files []*object.File, log *diag.Log) {
 	})
 }
 
-// addSourceLines adds the source lines that places in bodies were compiled from.
+// addSourceLines adds to messages the source lines that places in bodies were compiled from.
 func addSourceLines(files []*object.File, log *diag.Log) {
 	if len(log.Messages) == 0 {
 		return

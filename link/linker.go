@@ -9,17 +9,17 @@ import (
 	"ptxlink/object"
 )
 
-// Linker holds libraries that many links share. It reads them once and parses a
-// member when a link first needs it. A Linker may be used by several goroutines at
-// the same time.
+// Linker holds libraries that many links share. Links are faster, because it reads the libraries
+// once and parses a member only when a link first needs it. A Linker may be used by several
+// goroutines at the same time.
 type Linker struct {
 	libraries []Input
 	arch      string
 }
 
-// NewLinker reads the libraries, completely. Files and Text may change afterwards.
-// arch is the Arch of all links: it selects the PTX of a library that has several.
-// If a library cannot be read, the error is *Errors.
+// NewLinker reads the libraries completely, so Files and Text may change afterwards. arch must be
+// the Arch of all links, because it selects the PTX of a library that has several. If a library
+// cannot be read, the error is *Errors.
 func NewLinker(ctx context.Context, arch string, libraries ...Input) (*Linker, error) {
 	if err := CheckArch(arch, diag.Spelling{}); err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func NewLinker(ctx context.Context, arch string, libraries ...Input) (*Linker, e
 	return l, nil
 }
 
-// Link links the inputs of o, followed by the libraries, like [Link]. The zero Arch
-// of o stands for that of the Linker; it is an error if o has another one.
+// Link links the inputs of o, followed by the libraries, like [Link]. If o.Arch is empty, the Arch
+// of the Linker is used; otherwise it is an error if they differ.
 func (l *Linker) Link(ctx context.Context, o Options) (*Result, error) {
 	switch {
 	case o.Arch == "":
@@ -55,9 +55,9 @@ func (l *Linker) Link(ctx context.Context, o Options) (*Result, error) {
 	return Link(ctx, o)
 }
 
-// FindLibrary returns the file that -l name finds: lib<name>.a or lib<name>.ptx in
-// the first directory that has one of them, else <name>.lib or lib<name>.lib, or exactly
-// <file> if name is ":<file>". The error is a *Message.
+// FindLibrary returns the file that -l name finds: lib<name>.a or lib<name>.ptx in the first
+// directory that has one of them, otherwise <name>.lib or lib<name>.lib, or exactly <file> if name
+// is ":<file>". The error is a *Message.
 func FindLibrary(name string, dirs []string) (path string, err error) {
 	var log diag.Log
 	if path, ok := object.FindLibrary(name, dirs, &log); ok {

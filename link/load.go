@@ -14,23 +14,24 @@ import (
 	"ptxlink/resolve"
 )
 
-// inputs holds the files to link. They no longer change.
+// inputs holds the files to link. Passes after resolve cannot change them.
 type inputs struct {
 	files  []*object.File // in command-line order
 	pulls  []resolve.Pull
 	unused []string // paths of archives with no linked member
 	set    *object.Set
-	empty  bool // files is a module without symbols: only Options.Cubins are linked
+	empty  bool // files is a module without symbols, because only Options.Cubins are linked
 
-	named    []object.Input    // of set
+	named    []object.Input    // the inputs of set
 	redirect map[string]string // see resolve.Options
-	// relinked holds the symbols of files before Options.Weaken and LocalizeInputs.
+	// relinked holds the symbols of files before Options.Weaken and LocalizeInputs changed them, so
+	// that they can be restored.
 	relinked map[*object.File][]object.Symbol
 }
 
-// load reads the inputs, and the needed members of archives. If the index of an
-// archive turns out to be wrong, load reads the archive again without it. A later call, for
-// other cubins, loads only what is missing.
+// load reads the inputs, and the needed members of archives. If the index of an archive turns out
+// to be wrong, load must read the archive again without it. A later call, for other cubins, loads
+// only missing files.
 func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapped.Files, log *diag.Log) (err error) {
 	if in.named == nil {
 		if in.redirect, err = o.redirect(); err != nil {
@@ -68,8 +69,8 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 	}
 }
 
-// CheckInputs returns *Errors if Link would find an error in the inputs of o when it reads them, before it compares them.
-// It does not read the members of archives.
+// CheckInputs returns *Errors if Link would find an error in the inputs of o while reading them,
+// before it compares them. It does not read the members of archives.
 func CheckInputs(ctx context.Context, o Options) error {
 	maps := &mapped.Files{}
 	if !o.MapInputs {
@@ -99,7 +100,7 @@ func (in *inputs) choose(ctx context.Context, o Options, cubins cubins, log *dia
 	return err
 }
 
-// change makes the changes to the files that the options ask for.
+// change changes the files as Options.Weaken, LocalizeInputs and Define ask.
 func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
 	if len(o.Weaken) > 0 || len(o.LocalizeInputs) > 0 {
 		in.relinked = map[*object.File][]object.Symbol{}
@@ -118,7 +119,8 @@ func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
 	return err
 }
 
-// loaded returns an error if the inputs cannot be linked at all.
+// loaded returns an error if the inputs cannot be linked at all, because of reported errors or
+// because there are none.
 func loaded(in inputs, cubins cubins, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
 		nothingLinked(log)
@@ -135,9 +137,9 @@ func nothingLinked(log *diag.Log) {
 		WithHelp(diag.Join(log.With("--whole-archive", "%s links all members"+log.With("-r", " (add %s for a library on its own)")), log.With("-u NAME", "%s links the one that defines NAME")))
 }
 
-// namedOnce drops inputs that are named a second time. For a file this is an error,
-// because every definition in it would be a duplicate. An archive may be named
-// twice; its members are linked once.
+// namedOnce drops inputs that are named a second time. For a file this is an error, because every
+// definition in it would be a duplicate. An archive may be named twice, since its members are
+// linked only once.
 func namedOnce(ctx context.Context, list []Input, log *diag.Log) []Input {
 	type place struct{ input, kept int }
 	first := map[string]place{}
@@ -160,7 +162,7 @@ func namedOnce(ctx context.Context, list []Input, log *diag.Log) []Input {
 		case !twice:
 			first[key] = place{i, len(kept)}
 			kept = append(kept, in)
-		case container.IsArchive(infile.Of(ctx).Head(in.Path, 8)): // whose reader gets the same error
+		case container.IsArchive(infile.Of(ctx).Head(in.Path, 8)): // its reader gets the same error
 			same := &kept[earlier.kept]
 			same.WholeArchive = same.WholeArchive || in.WholeArchive
 		default:
@@ -170,7 +172,6 @@ func namedOnce(ctx context.Context, list []Input, log *diag.Log) []Input {
 	return kept
 }
 
-// unused returns the paths of the archives without a live member.
 func unused(archives []string, live []*object.File) []string {
 	used := map[string]bool{}
 	for _, f := range live {

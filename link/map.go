@@ -22,17 +22,18 @@ type Map struct {
 	Pulled  []MapPull        `json:"pulled"`  // why each archive member is linked
 	Unused  []string         `json:"unused"`  // archives without a linked member
 	Dropped []MapSymbol      `json:"dropped"` // each with the reason
-	Removed []MapSymbol      `json:"removed"` // nothing in the output refers to them
+	Removed []MapSymbol      `json:"removed"` // definitions that nothing in the output refers to
 	Inlined []MapInlined     `json:"inlined"`
 	Folded  []FoldedFunction `json:"folded"`
 	// Cubins are machine code among the inputs, which nvlink links with the output.
 	Cubins []MapCubin `json:"cubins,omitempty"`
-	// GPUs describe the machine code that ptxas made of the output. Result.Map leaves
-	// the list empty.
+	// GPUs describe the machine code that ptxas made of the output. Result.Map leaves the list
+	// empty, because it does not know the machine code.
 	GPUs []GPU `json:"gpus"`
 	// Messages are the warnings and notes, as --diagnostics-format=json writes them.
 	Messages []json.RawMessage `json:"messages"`
-	// Demangled holds the plain form of mangled names that only other lists mention.
+	// Demangled holds the plain form of mangled names that only other lists mention, since Symbols
+	// has its own.
 	Demangled map[string]string `json:"demangled"`
 }
 
@@ -47,13 +48,13 @@ type MapOutput struct {
 // MapInput is one linked module.
 type MapInput struct {
 	Module
-	// Form is that of a Unit, and CompiledTo the module that it was compiled to, with others
-	// of its Form. Both are empty for PTX.
+	// Form is the Form of a Unit, and CompiledTo the module that the unit was compiled to, with
+	// others of its Form. Both are empty for PTX.
 	Form       string `json:"form,omitempty"`
 	CompiledTo string `json:"compiled_to,omitempty"`
 }
 
-// MapSymbol is one symbol of the output, or one that is not in it.
+// MapSymbol is one symbol of the output, or one that was dropped or removed.
 type MapSymbol struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled,omitempty"` // if it is mangled
@@ -65,15 +66,15 @@ type MapSymbol struct {
 	Align     int64  `json:"align,omitempty"`
 	Module    string `json:"module,omitempty"`
 	Line      int    `json:"line,omitempty"` // of the definition in its module
-	Unit      string `json:"unit,omitempty"` // of LTO-IR that defines it, where several were compiled to the module
+	Unit      string `json:"unit,omitempty"` // LTO-IR that defines it, if Module has several
 	// Source and SourceLine are the place in the source that DWARF or .loc lines name.
 	Source     string `json:"source,omitempty"`
 	SourceLine int    `json:"source_line,omitempty"`
-	Supplier   string `json:"supplier,omitempty"` // of an undefined one: "driver", "launch" or the name of a cubin
+	Supplier   string `json:"supplier,omitempty"` // if undefined: "driver", "launch" or a cubin
 	Reason     string `json:"reason,omitempty"`   // why it was dropped
 }
 
-// The map has edges and reasons as the result does.
+// The map and the result have the same type for edges and for reasons.
 type (
 	MapCall = Edge
 	MapPull = Pull
@@ -95,12 +96,12 @@ type MapInlined struct {
 // MapCubin is machine code among the inputs.
 type MapCubin struct {
 	Name    string           `json:"name"`
-	Symbols []MapCubinSymbol `json:"symbols"` // those that it defines
+	Symbols []MapCubinSymbol `json:"symbols"` // symbols that it defines
 	Needs   []string         `json:"needs"`
 }
 
-// MapCubinSymbol is a global or weak symbol of a cubin. Bytes of a function are those of its code,
-// and Types are as CubinTypes returns them.
+// MapCubinSymbol is a global or weak symbol of a cubin. Bytes is the size of a function's code or
+// of a variable, and Types are written as CubinTypes returns them.
 type MapCubinSymbol struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`    // entry, func or object
@@ -110,7 +111,7 @@ type MapCubinSymbol struct {
 	Registers int    `json:"registers,omitempty"`
 }
 
-// cubins sets Cubins, and the suppliers of undefined symbols that they define.
+// cubins sets Cubins, and names cubins as the suppliers of undefined symbols that they define.
 func (m *Map) cubins(list []Cubin) {
 	suppliers := map[string]string{}
 	for _, c := range list {
@@ -134,7 +135,8 @@ func (m *Map) cubins(list []Cubin) {
 	}
 }
 
-// units adds units of LTO-IR and LLVM bitcode to Inputs, and sets the Unit of the symbols that they define.
+// units adds units of LTO-IR and LLVM bitcode to Inputs, and sets the Unit of the symbols that they
+// define.
 func (m *Map) units(list []Unit) {
 	type symbol struct{ module, name string }
 	units := map[symbol]string{}
@@ -151,7 +153,8 @@ func (m *Map) units(list []Unit) {
 	}
 }
 
-// NewMap returns a map without facts.
+// NewMap returns a map without facts. Its lists are empty instead of nil, because JSON must not
+// have null.
 func NewMap() *Map {
 	return &Map{
 		Inputs: []MapInput{}, Symbols: []MapSymbol{}, Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{}, Dropped: []MapSymbol{}, Removed: []MapSymbol{},
@@ -246,8 +249,8 @@ func MapMessages(list []*Message, spelling diag.Spelling) []json.RawMessage {
 	return messages
 }
 
-// WriteJSON writes the map as a JSON object. The text depends only on the inputs and
-// options.
+// WriteJSON writes the map as a JSON object. The text depends only on the inputs and options, so
+// that builds are reproducible.
 func (m *Map) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
@@ -258,13 +261,13 @@ func (m *Map) WriteJSON(w io.Writer) error {
 // WriteMapJSON writes the Map as JSON.
 func (r *Result) WriteMapJSON(w io.Writer) error { return r.Map().WriteJSON(w) }
 
-// GPU holds what the kernels and functions of a cubin use. Package ptxas makes it.
+// GPU holds the resources that the kernels and functions of a cubin use. Package ptxas makes it.
 type GPU struct {
 	Arch   string  `json:"arch"`
 	Usages []Usage `json:"usages"` // the largest first
 }
 
-// Usage is what a kernel or function needs of the GPU.
+// Usage is the resources of the GPU that a kernel or function needs.
 type Usage struct {
 	Name      string `json:"name"`
 	Demangled string `json:"demangled,omitempty"` // in a GPU, if the name is mangled
@@ -272,14 +275,14 @@ type Usage struct {
 	Registers int    `json:"registers"` // 0 if they are unknown
 	Stack     int64  `json:"stack"`     // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
 	Shared    int64  `json:"shared"`    // bytes of static shared memory
-	Constant  int64  `json:"constant"`  // bytes of parameters and of what the driver puts before them
+	Constant  int64  `json:"constant"`  // bytes of parameters and of the driver's data before them
 	Code      int64  `json:"code"`      // bytes of machine code
-	// Spills are those of its own code; nil if they are unknown.
+	// Spills are the spills of its own code; nil if they are unknown.
 	*Spills
 }
 
-// Spills are the bytes that a function moves between registers and the stack because
-// it has too few registers, as instructions in its text.
+// Spills are the bytes that a function moves between registers and the stack because it has too few
+// registers, as instructions in its text.
 type Spills struct {
 	Stores int64 `json:"spill_stores"`
 	Loads  int64 `json:"spill_loads"`

@@ -15,12 +15,12 @@ import (
 // WriteMap writes the Map as text.
 func (r *Result) WriteMap(w io.Writer) error { return r.Map().WriteText(w) }
 
-// WriteText writes the map as text: the inputs, every symbol of the output with its
-// module, the totals, the machine code, the calls, the reasons why archive members are
-// linked, the inlined calls, and the renamed, folded, dropped and removed symbols. The
-// text depends only on the inputs and options.
+// WriteText writes the map as text: the inputs, every symbol of the output with its module, the
+// totals, the machine code, the calls, the reasons why archive members are linked, the inlined
+// calls, and the renamed, folded, dropped and removed symbols. The text depends only on the inputs
+// and options.
 func (m *Map) WriteText(w io.Writer) error {
-	out := bufio.NewWriter(w) // keeps the first error until Flush
+	out := bufio.NewWriter(w) // it keeps the first error until Flush
 	name := func(name string) string { return readable(name, m.spelling) }
 	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", m.Output.Version, m.Output.Target, m.Output.AddressSize)
 	writeTable(out, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule", m.Inputs, func(in MapInput) []any {
@@ -71,7 +71,7 @@ func (m *Map) WriteText(w io.Writer) error {
 	return out.Flush()
 }
 
-// writeTable writes a section with a row for each of a list, in aligned columns. The last
+// writeTable writes a section with a row for each element of a list, in aligned columns. The last
 // cell of a row is not padded, so it may have any length.
 func writeTable[T any](w io.Writer, title, heads string, list []T, row func(T) []any) {
 	fmt.Fprintf(w, "\n%s\n", title)
@@ -84,7 +84,7 @@ func writeTable[T any](w io.Writer, title, heads string, list []T, row func(T) [
 	t.Flush()
 }
 
-// writeRows is writeTable for a section that is left out if its list is empty.
+// writeRows is writeTable for a section that must be missing if its list is empty.
 func writeRows[T any](w io.Writer, title, heads string, list []T, row func(T) []any) {
 	if len(list) > 0 {
 		writeTable(w, title, heads, list, row)
@@ -111,11 +111,11 @@ func (m *Map) writeCubins(w io.Writer) {
 	}
 }
 
-// asRow is for a list of rows.
+// asRow is the row function for a list that consists of rows.
 func asRow(cells []any) []any { return cells }
 
-// writeTotals writes the totals of variables by state space, and of bodies by kind.
-// Undefined symbols and aliases have no size.
+// writeTotals writes the totals of variables by state space, and of bodies by kind. Undefined
+// symbols and aliases cannot be counted, because they have no size.
 func (m *Map) writeTotals(w io.Writer) {
 	type total struct {
 		name  string
@@ -147,13 +147,12 @@ func (m *Map) writeTotals(w io.Writer) {
 	writeTable(w, "Totals", "what\tcount\tbytes", append(rows, []any{"output", "", m.Output.Bytes}), asRow)
 }
 
-// from returns the place of the definition, as in messages: that in the source comes
-// first.
+// from returns the place of the definition, as in messages: the place in the source comes first.
 func (s MapSymbol) from() string {
 	if s.Module == "" {
 		return "(" + cmp.Or(s.Supplier, "undefined") + ")"
 	}
-	if s.Unit != "" && s.Source == "" { // the lines are those of no file
+	if s.Unit != "" && s.Source == "" { // the lines are not lines of a file
 		return diag.Escape(s.Unit)
 	}
 	return from(s.Source, s.SourceLine, s.Module, s.Line)

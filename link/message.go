@@ -9,7 +9,7 @@ import (
 	"ptxlink/link/diag"
 )
 
-// The types of messages, by the names that programs need most. Package diag has the rest,
+// These are the types of messages, by the names that programs need most. Package diag has the rest,
 // such as the IDs.
 type (
 	// Message is an error, a warning or a note.
@@ -48,8 +48,8 @@ type Errors struct {
 	Messages []*Message
 	// IO is set if an input could not be read.
 	IO bool
-	// Modules are the names of the modules that were read, unless one of them could
-	// not be.
+	// Modules are the names of the modules that were read. It is empty if a module could not be
+	// read.
 	Modules []string
 
 	maps *mapped.Files

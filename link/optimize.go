@@ -20,11 +20,11 @@ type InlinedCall struct {
 	Reason         string // why it is not inlined
 }
 
-// FoldedFunction is a function that another one with the same code replaces, by the names
-// that they have, or would have, in the output.
+// FoldedFunction is a function that another function with the same code replaces. Both have the
+// names that they have, or would have, in the output.
 type FoldedFunction = optimize.Fold
 
-// optimize runs the optimiser on a program, and adds what it did to the result.
+// optimize runs the optimiser on a program, and adds its changes to the result.
 func (r *Result) optimize(ctx context.Context, p *program.Program, sections *program.DebugSections, o Options) error {
 	options := optimize.Options{Request: o.Optimize, Keep: slices.Concat(o.Exports, o.Undefined, o.RequireDefined), Jobs: o.Jobs, Spelling: o.Spelling}
 	options.Interposable = options.Interposable || len(o.AllowUndefined) > 0 || o.WarnUndefined

@@ -12,9 +12,9 @@ import (
 // LineMap maps lines of the output to the input lines they came from.
 type LineMap = emit.LineMap
 
-// Origins returns where all lines of PTX come from, for programs that cannot call Origin: names
-// of modules, and for each line two numbers. The first is the index of its module in the
-// names, or -1 if the linker wrote it; the second is the line there, from 1.
+// Origins returns where all lines of PTX come from, for programs that cannot call Origin: names of
+// modules, and for each line two numbers. The first is the index of its module in the names, or -1
+// if the linker wrote it; the second is the line there, from 1.
 func (r *Result) Origins() (modules []string, lines []int) {
 	index := map[string]int{}
 	for line := range bytes.Count(r.PTX, []byte("\n")) {
@@ -34,8 +34,9 @@ func (r *Result) Origins() (modules []string, lines []int) {
 	return modules, lines
 }
 
-// Parse reads PTX, which is the text of src. It skips the bodies that the link has read and not changed, unless the
-// caller has replaced PTX; ptx.ParseWith says what it leaves out of them.
+// Parse reads PTX, which must be the text of src. It is faster than ptx.Parse, because it skips the
+// bodies that the link has read and not changed, unless the caller has replaced PTX. ptx.ParseWith
+// says what the module lacks for skipped bodies.
 func (r *Result) Parse(src *diag.Source) (*ptx.Module, *ptx.Error) {
 	if len(src.Text) == 0 || len(src.Text) != len(r.emitted) || &src.Text[0] != &r.emitted[0] {
 		return ptx.Parse(src)
@@ -43,14 +44,14 @@ func (r *Result) Parse(src *diag.Source) (*ptx.Module, *ptx.Error) {
 	return ptx.ParseWith(src, r.known)
 }
 
-// Close unmaps the inputs of a link with Options.MapInputs. Afterwards only the field PTX
-// of the Result may be used. Without the option it does nothing.
+// Close unmaps the inputs of a link with Options.MapInputs. Afterwards only the field PTX of the
+// Result may be used. Without the option it does nothing.
 func (r *Result) Close() error { return r.maps.Close() }
 
-// Unchanged returns an error that names an input file whose size or time is not the one
-// it had when the link opened it: the link may have read parts of two versions. Call it
-// after the output was written and before it takes the place of an older one. A file that
-// was replaced as a whole is unchanged.
+// Unchanged returns an error that names an input file whose size or time has changed since the link
+// opened it, because the link may have read parts of two versions. It must be called after the
+// output was written and before the output replaces an older one. A file that was replaced as a
+// whole is unchanged.
 func (r *Result) Unchanged() error { return r.read.Changed() }
 
 // Size returns the number of bytes of the output.

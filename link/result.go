@@ -72,13 +72,12 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 	return r
 }
 
-// description is what Result.Symbols, Dropped, Removed and Edges return.
+// description holds the results of Result.Symbols, Dropped, Removed and Edges.
 type description struct {
 	symbols, dropped, removed []Symbol
 	edges                     []Edge
 }
 
-// describe describes the symbols of the output, and the definitions that are not in it.
 func (d describer) describe() description {
 	var dropped, removed []Symbol
 	symbols := make([]Symbol, 0, len(d.Externs)+len(d.Variables)+len(d.Aliases)+len(d.Bodies))
@@ -205,10 +204,10 @@ func (d describer) ways(name string, o Options) (all []Why) {
 	return all
 }
 
-// lost returns why a definition is not used.
+// lost returns why another definition is used instead of this one.
 func (d describer) lost(id object.ID) string {
 	def := d.Table.Symbols[d.Table.Of(id)].Def
-	if def.File < 0 { // resolve.Options.Earlier
+	if def.File < 0 { // because of resolve.Options.Earlier
 		return "the weak definition of an earlier cubin is used"
 	}
 	winner := d.Table.Files[def.File]
@@ -244,7 +243,7 @@ func (d describer) symbol(id object.ID) Symbol {
 	return sym
 }
 
-// explain adds the notes of --verbose: renames and dropped definitions.
+// explain adds the notes of --verbose about renames and dropped definitions.
 func (d describer) explain(r *Result, log *diag.Log) {
 	for _, id := range d.Names.Renamed {
 		f := d.Table.Files[id.File]

@@ -24,15 +24,15 @@ import (
 type Definition struct {
 	// Name is the symbol. No input may define it.
 	Name string
-	// Value is another symbol, for which Name becomes a synonym; the output has no symbol
-	// called Name. Or it is a number: Name is then a variable of this value, with the
-	// state space and type that the inputs declare.
+	// Value is another symbol, for which Name becomes a synonym, so that the output has no symbol
+	// called Name. Or it is a number: Name is then a variable with this value, and with the state
+	// space and type that the inputs declare.
 	Value string
 }
 
 func (d Definition) isNumber() bool { return strings.ContainsAny(d.Value[:1], "0123456789+-.") }
 
-// check returns a *Message if the definition cannot be one.
+// check returns a *Message if the definition is invalid.
 func (d Definition) check() error {
 	switch {
 	case d.Name == "" || d.Value == "":
@@ -44,7 +44,8 @@ func (d Definition) check() error {
 	return nil
 }
 
-// redirect returns resolve.Options.Redirect.
+// redirect returns resolve.Options.Redirect. It must follow chains, since a value may itself be
+// defined by an option.
 func (o Options) redirect() (map[string]string, error) {
 	if len(o.Wrap) == 0 && len(o.Define) == 0 {
 		return nil, nil
@@ -58,7 +59,7 @@ func (o Options) redirect() (map[string]string, error) {
 	if err := followChains(o.Define, names); err != nil {
 		return nil, err
 	}
-	defined := maps.Clone(names) // either name of a wrapped symbol may be one
+	defined := maps.Clone(names) // either name of a wrapped symbol may be defined
 	for _, name := range o.Wrap {
 		wrapper := "__wrap_" + name
 		names[name] = cmp.Or(defined[wrapper], wrapper)
@@ -69,7 +70,7 @@ func (o Options) redirect() (map[string]string, error) {
 
 // followChains replaces the target of each name by the end of its chain.
 func followChains(define []Definition, names map[string]string) error {
-	ended := map[string]bool{} // names that stand for the end already
+	ended := map[string]bool{} // names whose target is already the end
 	for _, d := range define {
 		var chain []string
 		at := d.Name
@@ -89,11 +90,12 @@ func followChains(define []Definition, names map[string]string) error {
 	return nil
 }
 
-// relink changes the linkage of definitions before resolution, as objcopy does in files.
+// relink changes the linkage of definitions before resolution. It must act as objcopy does on
+// files.
 func relink(files []*object.File, o Options, log *diag.Log) {
 	weaken, localize := globs.New(o.Weaken), globs.New(o.LocalizeInputs)
 	for _, f := range files {
-		own := false // Symbols may belong to several links
+		own := false // Symbols may belong to several links, so it must be copied first
 		var aliased map[ptx.NameID]bool
 		for n := range f.Symbols {
 			s, name := f.Symbols[n], f.Names[n]
@@ -141,8 +143,8 @@ type use struct {
 	name ptx.NameID
 }
 
-// usesOf returns a use of each name that Options.Define gives a number, by itself or by a name that
-// redirect lets stand for it.
+// usesOf returns a use of each name to which Options.Define gives a number. The use may have the
+// name itself, or a name that redirect replaces by it.
 func usesOf(files []*object.File, o Options, redirect map[string]string) map[string]use {
 	uses := map[string]use{}
 	var names []string
@@ -156,7 +158,7 @@ func usesOf(files []*object.File, o Options, redirect map[string]string) map[str
 		names = append(names, name, "__real_"+name)
 	}
 	for _, name := range names {
-		for _, f := range files { // a module that defines the name uses its own
+		for _, f := range files { // a module that defines the name uses its own definition
 			id, ok := f.Lookup(name)
 			if to := redirect[name]; ok && uses[to].file == nil && f.Symbols[id].Exported() && !f.Symbols[id].Defined() {
 				uses[to] = use{f, id}
@@ -166,8 +168,8 @@ func usesOf(files []*object.File, o Options, redirect map[string]string) map[str
 	return uses
 }
 
-// definedByOptions returns a module with the variables that Options.Define gives a
-// number, or nil if there are none. Its header is that of an input that refers to one.
+// definedByOptions returns a module with the variables to which Options.Define gives a number, or
+// nil if there are none. Its header is copied from an input that refers to such a variable.
 func definedByOptions(ctx context.Context, files []*object.File, o Options, redirect map[string]string, log *diag.Log) (*object.File, error) {
 	var text strings.Builder
 	uses := usesOf(files, o, redirect)
@@ -217,8 +219,8 @@ func definedByOptions(ctx context.Context, files []*object.File, o Options, redi
 	return made[0], nil
 }
 
-// mention returns the first file that refers to a name of other modules or defines one
-// for them; a file that defines it comes first.
+// mention returns the first file that defines a name for other modules; otherwise the first file
+// that refers to such a name.
 func mention(files []*object.File, name string) (in *object.File, id ptx.NameID) {
 	for _, f := range files {
 		n, ok := f.Lookup(name)
@@ -235,8 +237,8 @@ func mention(files []*object.File, name string) (in *object.File, id ptx.NameID)
 	return in, id
 }
 
-// initialValue returns a number as PTX spells it for a variable of a type. ok is false
-// if the type cannot hold it.
+// initialValue returns a number as PTX spells it for a variable of a type. ok is false if the type
+// cannot hold it.
 func initialValue(word, number string) (text string, ok bool) {
 	bits := int(8 * ptx.TypeSize(word))
 	switch word {
@@ -248,7 +250,7 @@ func initialValue(word, number string) (text string, ok bool) {
 		return fmt.Sprintf("0d%016X", math.Float64bits(v)), err == nil
 	case ".b8", ".b16", ".b32", ".b64", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64":
 		signed, err := strconv.ParseInt(number, 0, bits)
-		if err == nil && signed < 0 && word[1] == 'u' { // nvcc writes .u32 for int
+		if err == nil && signed < 0 && word[1] == 'u' { // because nvcc writes .u32 for int
 			return strconv.FormatUint(uint64(signed)<<(64-bits)>>(64-bits), 10), true
 		}
 		if err == nil {
@@ -306,17 +308,17 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 	}
 }
 
-// Reference is an external symbol with the modules that know it, as in a cross
-// reference table.
+// Reference is an external symbol with the modules that know it, as in a cross reference table.
 type Reference struct {
 	Name string
-	// Modules are the names of modules: that of the definition first, then those with
-	// other definitions and those that use the symbol, in command-line order.
+	// Modules are the names of modules: the module that defines the symbol first, then modules with
+	// other definitions and modules that use the symbol, in command-line order.
 	Modules []string
 	Defined bool // the first module defines it
 }
 
-// references returns the external symbols in the order of their names, with those of cubins.
+// references returns the external symbols in the order of their names, including the symbols of
+// cubins.
 func (d describer) references(cubins []Cubin) (list []Reference) {
 	at := map[string]int{}
 	for i := range d.Table.Symbols {
@@ -327,7 +329,8 @@ func (d describer) references(cubins []Cubin) (list []Reference) {
 		}
 		for _, id := range s.Mentions {
 			f := d.Table.Files[id.File]
-			// With --wrap, a module may have several names of one symbol.
+			// With --wrap, a module may have several names of one symbol, so it could be listed
+			// twice.
 			if n := len(r.Modules); id.File == s.Def.File || n > 0 && r.Modules[n-1] == f.Name {
 				continue
 			}
@@ -364,7 +367,7 @@ func (d describer) references(cubins []Cubin) (list []Reference) {
 
 // WriteReferences writes Result.References in the form of --cref of GNU ld.
 func (r *Result) WriteReferences(w io.Writer) error {
-	out := bufio.NewWriter(w) // keeps the first error until Flush
+	out := bufio.NewWriter(w) // it keeps the first error until Flush
 	fmt.Fprintf(out, "Cross Reference Table\n\n%-50s%s\n", "Symbol", "File")
 	for _, ref := range r.References {
 		column := 0
