@@ -1,7 +1,7 @@
-// Command ptxlink-cache keeps what ptxlink --cache=http://HOST/PATH gives it on a server with the
+// Command ptxlink-cache keeps the entries of ptxlink --cache=http://HOST/PATH on a server with the
 // layout of Bazel's HTTP cache. ptxlink starts it and speaks the protocol of Go's GOCACHEPROG with
-// it: it is a program of its own because package net would make every start of ptxlink longer. The
-// server is that of $PTXLINK_CACHE_SERVER, or its argument.
+// it. It must be a separate program, because package net would make every start of ptxlink slower.
+// The address of the server is in $PTXLINK_CACHE_SERVER, or is the argument.
 package main
 
 import (
@@ -32,15 +32,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: ptxlink-cache http://HOST/PATH, as GOCACHEPROG; ptxlink --cache=http://HOST/PATH runs it")
 		os.Exit(2)
 	}
-	signal.Ignore(os.Interrupt) // Ctrl-C ends ptxlink, and with it standard input: then the directory goes
+	signal.Ignore(os.Interrupt) // Ctrl-C must end ptxlink, and so standard input, first
 	if err := run(where, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "ptxlink-cache: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-// run answers requests until their end. What the server has is written to files of a temporary
-// directory, as the protocol wants it.
+// run answers requests until their end. It writes the entries of the server to files of a temporary
+// directory, because the protocol passes data in files.
 func run(where string, in io.Reader, out io.Writer) error {
 	s, err := open(where, 5*time.Second)
 	if err != nil {
@@ -56,7 +56,7 @@ func run(where string, in io.Reader, out io.Writer) error {
 	answer := func(a shared.Answer) {
 		lock.Lock()
 		defer lock.Unlock()
-		answers.Encode(a) // if nobody reads it, no request comes
+		answers.Encode(a) // if nobody reads it, there will be no more requests
 	}
 	answer(shared.Answer{KnownCommands: []string{"get", "put", "close"}})
 	requests := json.NewDecoder(bufio.NewReader(in))
@@ -91,7 +91,6 @@ func run(where string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// do answers a request.
 func (s *server) do(r shared.Request, body []byte, dir string) (a shared.Answer, err error) {
 	key := hex.EncodeToString(r.ActionID)
 	path := filepath.Join(dir, key)

@@ -17,15 +17,15 @@ import (
 	"ptxlink/internal/shared"
 )
 
-// server is a server with Bazel's layout (bazel.build/remote/caching): ac/KEY is a record
-// that names cas/DIGEST, which is the data.
+// server is a server with Bazel's layout (bazel.build/remote/caching): ac/KEY is a record that
+// names cas/DIGEST, which holds the data.
 type server struct {
 	base   *url.URL
 	client http.Client
 }
 
-// open returns the server at an address. patience is how long it may take to answer; it may take ten
-// times as long to send all.
+// open returns the server at an address. patience is the time in which it must start to answer; it
+// may take ten times as long to send everything.
 func open(where string, patience time.Duration) (*server, error) {
 	base, err := url.Parse(where)
 	if err == nil && base.Host == "" {
@@ -40,7 +40,7 @@ func open(where string, patience time.Duration) (*server, error) {
 	return &server{base: base, client: http.Client{Transport: transport, Timeout: 10 * patience, CheckRedirect: sameHost}}, nil
 }
 
-// sameHost lets a server redirect to itself only: another host is one that the user has not named.
+// sameHost lets a server redirect only to itself, because the user has not named another host.
 func sameHost(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	if to.URL.Hostname() != from.Hostname() || from.Scheme == "https" && to.URL.Scheme != "https" {
@@ -52,7 +52,8 @@ func sameHost(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// cause returns the cause of an error of package net/url, which repeats the address.
+// cause returns the cause of an error of package net/url, because the error itself would repeat the
+// address.
 func cause(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err
@@ -91,7 +92,7 @@ func (s *server) Put(ctx context.Context, key string, data []byte) error {
 	return s.put(ctx, "ac", key, writeRecord(digest, int64(len(data))))
 }
 
-// get returns what lies at a path, nil if nothing does. More than most bytes are an error.
+// get returns the data at a path, or nil if the server has none. More bytes than most are an error.
 func (s *server) get(ctx context.Context, kind, name string, most int64) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base.JoinPath(kind, name).String(), nil)
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *server) get(ctx context.Context, kind, name string, most int64) ([]byte
 		return nil, fmt.Errorf("it answers %s", answer.Status)
 	}
 	var data []byte
-	if answer.ContentLength <= most { // or -1; nobody waits for what is not wanted
+	if answer.ContentLength <= most { // or -1; do not wait for unwanted data
 		data, err = io.ReadAll(io.LimitReader(answer.Body, most+1))
 	}
 	if err == nil && max(int64(len(data)), answer.ContentLength) > most {
@@ -132,7 +133,7 @@ func (s *server) put(ctx context.Context, kind, name string, data []byte) error 
 		return cause(err)
 	}
 	defer answer.Body.Close()
-	if answer.ContentLength <= 1<<16 { // the connection is used again
+	if answer.ContentLength <= 1<<16 { // the connection can then be used again
 		io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16))
 	}
 	if answer.StatusCode/100 != 2 {
@@ -141,9 +142,9 @@ func (s *server) put(ctx context.Context, kind, name string, data []byte) error 
 	return nil
 }
 
-// A record is an ActionResult of Bazel's remote execution API
-// (remote_execution.proto) with one output file, in the encoding of protocol buffers. Servers
-// such as bazel-remote read it.
+// A record is an ActionResult of Bazel's remote execution API (remote_execution.proto) with one
+// output file, in the encoding of protocol buffers. It must have this form because servers such as
+// bazel-remote read it.
 const outputFiles, filePath, fileDigest, digestHash, digestSize = 2, 1, 2, 1, 2
 
 func writeRecord(digest string, size int64) []byte {
@@ -156,7 +157,7 @@ func writeRecord(digest string, size int64) []byte {
 	return field(nil, outputFiles, field(field(nil, filePath, []byte("entry.ptxlink")), fileDigest, d))
 }
 
-// readRecord returns what the first output file of a record is.
+// readRecord returns the digest and size of the first output file of a record.
 func readRecord(record []byte) (digest string, size int64, ok bool) {
 	file, _ := protoField(record, outputFiles)
 	d, _ := protoField(file, fileDigest)
@@ -192,7 +193,7 @@ func protoField(message []byte, number uint64) (data []byte, value uint64) {
 				return message[n:][:size], 0
 			}
 			message = message[n+int(size):]
-		default: // no field of ActionResult that comes before
+		default: // fields of ActionResult before it have no other type
 			return nil, 0
 		}
 	}

@@ -37,7 +37,6 @@ var abiCommand = subcommand{
 	run: (*command).abi,
 }
 
-// abi is ptxlink abi.
 func (c *command) abi(opts *cli.Context) error {
 	model, err := abiModel(opts)
 	if err != nil {
@@ -74,7 +73,7 @@ func (c *command) abi(opts *cli.Context) error {
 	return c.showLayouts(opts, src, declared, model)
 }
 
-// abiOfFile shows one type of a file, which a compiler preprocesses.
+// abiOfFile shows one type of a file. A compiler must preprocess the file first.
 func (c *command) abiOfFile(opts *cli.Context, model ctype.Model) error {
 	lang, language := "c++", "C++"
 	if model.C {
@@ -85,7 +84,7 @@ func (c *command) abiOfFile(opts *cli.Context, model ctype.Model) error {
 	if err != nil {
 		return err
 	}
-	// What follows from the machine that this runs on, and not from the file.
+	// The note lists assumptions that come from this machine instead of the file.
 	c.report.note(fmt.Sprintf("assumed %s (--lang), the sizes of %s (--host), and the headers and macros of %s", language, model.Name, compiler))
 	src := &diag.Source{Name: path + " (preprocessed)", Text: text}
 	header, err := ctype.ParseHeader(src, model)
@@ -131,8 +130,8 @@ func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compil
 	return compiler, out.Said, nil
 }
 
-// compilerWords splits $CC. It may be a path with spaces or backslashes, or a command
-// with arguments.
+// compilerWords splits $CC, unless it is the path of a program, because a path may have spaces or
+// backslashes. Otherwise it may be a command with arguments.
 func compilerWords(cc string) ([]string, error) {
 	if _, err := exec.LookPath(cc); err == nil {
 		return []string{cc}, nil
@@ -140,7 +139,6 @@ func compilerWords(cc string) ([]string, error) {
 	return splitArguments(cc, runtime.GOOS)
 }
 
-// showLayouts writes the layouts of types.
 func (c *command) showLayouts(opts *cli.Context, src *diag.Source, declared []ctype.Declared, model ctype.Model) error {
 	var out bytes.Buffer
 	report := abiReport{Model: model.Name}
@@ -187,14 +185,14 @@ func abiModel(opts *cli.Context) (ctype.Model, error) {
 	return model, nil
 }
 
-// abiReport is what --json writes.
+// abiReport is the output of --json.
 type abiReport struct {
 	Model string    `json:"model"`
 	Types []abiType `json:"types"`
 }
 
 type abiType struct {
-	Name       string        `json:"name"` // of the variable, if there is one
+	Name       string        `json:"name"` // name of the variable, if there is one
 	Type       string        `json:"type"`
 	Size       int64         `json:"size"`
 	Align      int64         `json:"align"`
@@ -202,7 +200,7 @@ type abiType struct {
 	Padding    []ctype.Range `json:"padding"`
 	Param      string        `json:"param"`
 	ParamError string        `json:"paramError,omitempty"`
-	NVCCParam  string        `json:"nvccParam,omitempty"` // where it differs
+	NVCCParam  string        `json:"nvccParam,omitempty"` // if it differs
 }
 
 type abiMember struct {
@@ -210,20 +208,19 @@ type abiMember struct {
 	Depth    int    `json:"depth"`
 	Type     string `json:"type"`
 	Offset   int64  `json:"offset"`
-	Bit      int64  `json:"bit"` // from the start of the type
+	Bit      int64  `json:"bit"` // counted from the start of the type
 	Bits     int64  `json:"bits"`
 	BitField bool   `json:"bitField"`
 	Signed   bool   `json:"signed"`
-	Base     bool   `json:"base,omitempty"` // the base class
-	Size     int64  `json:"size"`           // of its type
-	Align    int64  `json:"align"`          // that it asks of its struct
+	Base     bool   `json:"base,omitempty"` // it is the base class
+	Size     int64  `json:"size"`           // size of its type
+	Align    int64  `json:"align"`          // alignment that it requires of its struct
 
 	letter byte
 }
 
 const maxParts = 10000
 
-// describe returns the report of a layout.
 func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, error) {
 	t := abiType{Name: d.Name, Type: d.Type.String(), Size: l.Size, Align: l.Align, Members: []abiMember{}, Padding: append([]ctype.Range{}, l.Padding()...)}
 	letter := 0
@@ -257,7 +254,7 @@ func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, er
 	return t, nil
 }
 
-// write prints a type for people.
+// write writes a type for people, with a map of its bytes.
 func (t *abiType) write(w io.Writer, l *ctype.Layout, model ctype.Model) {
 	head := t.Type
 	if t.Name != "" {
@@ -309,8 +306,8 @@ func (t *abiType) writeMembers(w io.Writer) {
 
 const mapLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// isLeaf reports whether a member has a letter in the map: it has bits, and is
-// not shown by members of its own.
+// isLeaf reports whether a member has a letter in the map. It must have bits, and none of its own
+// members may have a letter instead.
 func isLeaf(m *ctype.MemberLayout) bool {
 	if m.BitField {
 		return m.Name != "" && m.Bits > 0
@@ -325,17 +322,16 @@ func isLeaf(m *ctype.MemberLayout) bool {
 // maxMapped bounds the bytes that a map shows.
 const maxMapped = 256
 
-// byteMap draws which member has which byte, eight to a line, or which bit if
-// there are bit fields. What a union puts at one place stands in lines below
-// each other.
+// byteMap draws the member to which each byte belongs, eight bytes to a line, or each bit if there
+// are bit fields. Members of a union that overlap must be in separate lines below each other.
 type byteMap struct {
 	size   int64
 	bits   bool     // there are bit fields
-	layers [][]byte // by bit, the letter; 0 where there is none
+	layers [][]byte // the letter of each bit; 0 if it has none
 }
 
-// place draws the members of l, which begins at bit base, with the letters from
-// next on. It returns the letter after theirs.
+// place draws the members of l, which begins at bit base, with letters from next on. It returns the
+// next unused letter.
 func (m *byteMap) place(l *ctype.Layout, base int64, next int) int {
 	for i := range l.Members {
 		member := &l.Members[i]
@@ -366,7 +362,7 @@ func (m *byteMap) place(l *ctype.Layout, base int64, next int) int {
 	return next
 }
 
-// put draws bits in the first layer where they are free.
+// put draws bits in the first layer in which they are free, since members of a union overlap.
 func (m *byteMap) put(bit, bits int64, letter byte) {
 	end := min(bit+bits, maxMapped*8)
 	if bit >= end {
@@ -392,7 +388,7 @@ func (m *byteMap) write(w io.Writer) {
 	if len(m.layers) == 0 {
 		m.layers = append(m.layers, make([]byte, maxMapped*8))
 	}
-	for bit := range m.layers[0] { // those that no layer has a letter for
+	for bit := range m.layers[0] { // bits for which no layer has a letter
 		if !slices.ContainsFunc(m.layers, func(layer []byte) bool { return layer[bit] != 0 }) {
 			m.layers[0][bit] = '.'
 		}
@@ -414,7 +410,7 @@ func (m *byteMap) write(w io.Writer) {
 		case !same:
 			fmt.Fprintf(w, "%6d%s", row, drawn.String()[6:])
 			before, skipped = drawn.String(), false
-		case !skipped: // as hexdump does
+		case !skipped: // as in hexdump
 			fmt.Fprint(w, "     *\n")
 			skipped = true
 		}

@@ -20,8 +20,8 @@ import (
 type input struct {
 	name    string
 	library bool
-	whole   bool // behind --whole-archive
-	before  bool // the last one, before --whole-archive
+	whole   bool // comes after --whole-archive
+	before  bool // the last one before --whole-archive
 }
 
 // usageError returns the error of an invalid command line: exit code 2.
@@ -29,8 +29,8 @@ func usageError(text, help string) error {
 	return diag.New(diag.Usage, diag.Place{}, text).WithHelp(help)
 }
 
-// reorder separates options and inputs: the library stops at the first input. The
-// rules are those of GNU ld and mold:
+// reorder separates options and inputs, because the library stops at the first input. It
+// follows the rules of GNU ld and mold:
 //
 //  1. Options and inputs may be mixed. Arguments after "--" are inputs.
 //  2. A long option has one dash or two, and its value follows "=" or is the
@@ -69,14 +69,13 @@ func reorder(t table, args []string) (options []string, inputs []input, err erro
 	return r.options, r.inputs, nil
 }
 
-// reorderer is the state of one call of reorder.
 type reorderer struct {
 	table
-	left    []string // the arguments behind the current one
+	left    []string // the arguments after the current one
 	options []string
 	inputs  []input
 	whole   bool   // --whole-archive
-	states  []bool // of whole, by --push-state
+	states  []bool // values of whole that --push-state saved
 }
 
 func (r *reorderer) input(name string, library bool) {
@@ -89,8 +88,8 @@ func (r *reorderer) input(name string, library bool) {
 	}
 }
 
-// wildcards expands * and ? in the last part of a name, ignoring case. On Windows this is left to programs: its shells do
-// not do it. A name that matches no file stays as it is.
+// wildcards expands * and ? in the last part of a name, ignoring case. On Windows programs must do
+// this, because the shells do not. A name that matches no file stays unchanged.
 func wildcards(name, system string) (files []string) {
 	dir, pattern := filepath.Split(name)
 	if system == "windows" && strings.ContainsAny(pattern, "*?") {
@@ -108,7 +107,7 @@ func wildcards(name, system string) (files []string) {
 	return files
 }
 
-// option reads an option, and its value if that is the next argument.
+// option reads an option, and its value if the value is the next argument.
 func (r *reorderer) option(arg string) error {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 	f := r.named[name]
@@ -132,7 +131,7 @@ func (r *reorderer) option(arg string) error {
 			}
 			hasValue = true
 		}
-		if value == "" { // -o "$UNSET"
+		if value == "" { // such as -o "$UNSET"
 			return usageError(fmt.Sprintf("the value of option %s is empty", spell(name)), "")
 		}
 	}
@@ -156,7 +155,7 @@ func (r *reorderer) option(arg string) error {
 	return nil
 }
 
-// size returns a number of bytes in decimal, which the value may write as 4G or 4GiB.
+// size returns a number of bytes in decimal. The value may write it as 4G or 4GiB.
 func size(option, value string) (string, error) {
 	number, unit := value, ""
 	if i := strings.IndexFunc(value, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
@@ -170,7 +169,7 @@ func size(option, value string) (string, error) {
 	return strconv.FormatUint(n<<shift, 10), nil
 }
 
-// value returns the next argument, which is the value of an option.
+// value returns the next argument, which must be the value of an option.
 func (r *reorderer) value(arg, name string) (string, error) {
 	if len(r.left) == 0 {
 		return "", usageError(fmt.Sprintf("option %s needs a value", arg), "")
@@ -183,7 +182,7 @@ func (r *reorderer) value(arg, name string) (string, error) {
 	return value, nil
 }
 
-// state reads an option that changes what the inputs behind it mean.
+// state reads an option that changes the meaning of the inputs after it.
 func (r *reorderer) state(name, value string) error {
 	switch name {
 	case "whole-archive":
@@ -202,8 +201,8 @@ func (r *reorderer) state(name, value string) error {
 	return nil
 }
 
-// mistakenFor returns an error for a word that is a letter with its value but looks
-// like a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
+// mistakenFor returns an error for a word that would be a letter with its value, but looks like a
+// long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
 func mistakenFor(t table, arg string) error {
 	word, _, assigned := strings.Cut(arg[1:], "=")
 	if len(word) < 2 || t.named[word[:1]] == nil {
@@ -239,8 +238,8 @@ func mistakenFor(t table, arg string) error {
 	return nil
 }
 
-// splitLetters turns "-gC" into "-g -C" if both are options without a value, as in
-// nm. Linkers do not do this, so linking does not either.
+// splitLetters turns "-gC" into "-g -C" if both are options without a value, as in nm. Link
+// commands must not use it, because linkers do not do this.
 func splitLetters(t table, args []string) (split []string) {
 	for _, arg := range args {
 		if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' || t.named[arg[1:]] != nil {
@@ -260,8 +259,8 @@ func splitLetters(t table, args []string) (split []string) {
 	return split
 }
 
-// advice is what to do in place of options of other tools: a text, in which NAME stands for
-// the name, and what follows it if the command takes an option of ptxlink.
+// advice says what to do instead of using options of other tools. In text, NAME stands for the name
+// of the option. use is added to text if the command takes option, an option of ptxlink.
 type advice struct{ names, text, option, use string }
 
 // adviceFor returns the advice of a list for an option, or "".
@@ -280,14 +279,16 @@ func adviceFor(t table, list []advice, name string) string {
 	return ""
 }
 
-// takes reports whether an option that is one of some words takes the one after "=".
+// takes reports whether a command takes an option. If the option has a fixed list of words as
+// values, it must take the word after "=" too.
 func (t table) takes(option string) bool {
 	name, word, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
 	f, _ := t.named[name].(*cli.GenericFlag)
 	return f == nil || word == "" || slices.Contains(strings.Fields(f.Value.(*choice).words), word)
 }
 
-// compilerOptions are options of nvcc, clang, nvlink and ptxas that a link command may have.
+// compilerOptions are options of nvcc, clang, nvlink and ptxas that a link command may contain by
+// mistake.
 var compilerOptions = []advice{
 	{"lineinfo generate-line-info", "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines", "-Xptxas=-lineinfo", ", and %s does so anyway"},
 	{"G device-debug", "-G is for the compiler; ptxlink passes -g to ptxas if a module has DWARF", "", ""},
@@ -322,7 +323,7 @@ func unknownOption(t table, arg, name string) error {
 		return usageError(fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why), "")
 	}
 	text := fmt.Sprintf("unknown option %q", arg)
-	if strings.HasPrefix(arg, "-I") || strings.HasPrefix(arg, "-D") { // -Idir, -DNAME
+	if strings.HasPrefix(arg, "-I") || strings.HasPrefix(arg, "-D") { // such as -Idir, -DNAME
 		name = arg[1:2]
 	}
 	if help := adviceFor(t, compilerOptions, name); help != "" {
@@ -331,7 +332,7 @@ func unknownOption(t table, arg, name string) error {
 	return usageError(text+typo.Question("--", nearest(t, name)), diag.Join(t.unknown, "ptxlink --help lists the options"))
 }
 
-// nearest returns the option that was probably meant, or "" if none is similar.
+// nearest returns the option that the user probably meant, or "" if none is similar.
 func nearest(t table, name string) string {
 	var names []string
 	for _, f := range t.flags {
@@ -340,8 +341,9 @@ func nearest(t table, name string) string {
 	return cmp.Or(typo.Word(names, name), longer(names, name))
 }
 
-// longer returns the longest name that begins another word, or that the word begins, as
-// align in alignment; "" if none of five letters or more does.
+// longer returns the longest name that is a prefix of the word, or has the word as a prefix, as
+// align and alignment. "" if no such name has five letters or more, since shorter prefixes say
+// little.
 func longer(names []string, word string) (longest string) {
 	for _, n := range names {
 		if len(n) > len(longest) && min(len(n), len(word)) >= 5 && (strings.HasPrefix(word, n) || strings.HasPrefix(n, word)) {

@@ -21,7 +21,7 @@ import (
 	"ptxlink/link/ptxas"
 )
 
-// readAssembler reads the options for the way from the linked module to a cubin.
+// readAssembler reads the options for making a cubin from the linked module.
 func (j *linkJob) readAssembler() error {
 	opts := j.opts
 	j.assembler.Compile, j.assembler.Kernels = opts.Bool("compile-only"), j.options.Kernels
@@ -51,8 +51,8 @@ func (j *linkJob) readAssembler() error {
 	return inOrder(j.readMode, j.checkParts, j.readCache)
 }
 
-// readCache reads the options for the cache: a directory, which --cache-dir or --cache names, and a cache
-// that machines share. The variable counts if neither is given.
+// readCache reads the options for the cache: --cache-dir or --cache name a directory, and --cache
+// may name a cache that machines share. The variable counts only if neither option is given.
 func (j *linkJob) readCache() error {
 	dir, where := j.opts.String("cache-dir"), j.opts.String("cache")
 	if dir == "" && where == "" {
@@ -77,9 +77,9 @@ func (j *linkJob) readCache() error {
 	return nil
 }
 
-// warnUnneeded warns about options that only matter for a cubin if the output is PTX. LTO-IR and bitcode need
-// some of them for PTX as well. --arch is not among them: it also chooses between PTX for several
-// GPUs.
+// warnUnneeded warns about options that only matter for a cubin if the output is PTX. LTO-IR and
+// bitcode need some of them for PTX as well. --arch is not among them, because it also chooses
+// between PTX for several GPUs.
 func (j *linkJob) warnUnneeded() error {
 	if j.cubin() || j.apart {
 		return nil
@@ -104,7 +104,6 @@ func (j *linkJob) warnUnneeded() error {
 	return nil
 }
 
-// readMode reads --ptxas-mode and --partition.
 func (j *linkJob) readMode() error {
 	b := &j.assembler
 	switch j.opts.String("ptxas-mode") {
@@ -133,7 +132,6 @@ func (j *linkJob) readMode() error {
 	return nil
 }
 
-// checkParts checks the use of --emit-parts.
 func (j *linkJob) checkParts() error {
 	pattern := j.opts.String("emit-parts")
 	if pattern == "" {
@@ -153,12 +151,11 @@ func (j *linkJob) checkParts() error {
 
 var partNumber = lazy.Regexp(`%.?`)
 
-// partFile returns the name of a part.
 func partFile(pattern string, i int) string {
 	return strings.Replace(pattern, "%d", strconv.Itoa(i), 1)
 }
 
-// cut returns the files of --emit-parts.
+// cut returns the files of --emit-parts. It only cuts the module, and does not assemble the parts.
 func (j *linkJob) cut(result *link.Result) (files []outfile.File, err error) {
 	defer j.timed("partition", time.Now())
 	parts, err := j.assembler.Cut(result, j.assembler.Parts)
@@ -171,7 +168,7 @@ func (j *linkJob) cut(result *link.Result) (files []outfile.File, err error) {
 	return files, nil
 }
 
-// findTools finds ptxas, and nvlink if it may be needed.
+// findTools finds ptxas, and nvlink and fatbinary only if they may be needed.
 func (j *linkJob) findTools() error {
 	b := &j.assembler
 	var err error
@@ -196,7 +193,7 @@ func (j *linkJob) findTools() error {
 	return nil
 }
 
-// assemble makes the output of the linked modules and reports the messages.
+// assemble makes the output from the linked modules, and reports the messages.
 func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	defer j.timed("ptxas", time.Now())
 	b := j.assembler
@@ -217,7 +214,7 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	outputs, messages, err := b.AssembleAll(j.opts.Context, targets)
 	stop()
 	failed := j.report.write(messages) > 0
-	if err := j.writeSaved(); err != nil { // also if ptxas failed: the files show on what
+	if err := j.writeSaved(); err != nil { // even if ptxas failed, because the files show why
 		return nil, err
 	}
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
@@ -255,7 +252,7 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	return output, err
 }
 
-// writeSaved writes the files of --save-temps.
+// writeSaved writes the files of --save-temps, unless there are none or the link was interrupted.
 func (j *linkJob) writeSaved() error {
 	saved := j.saved
 	if j.saved = nil; len(saved) == 0 || j.opts.Err() != nil {
@@ -264,7 +261,7 @@ func (j *linkJob) writeSaved() error {
 	return j.writeFirst(j.paths, saved...)
 }
 
-// commandLine quotes a command for a shell.
+// commandLine quotes a command so that a shell of the system splits it into the same arguments.
 func commandLine(args []string, system string) string {
 	plain := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./@%"
 	quoted := func(arg string) string { return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'" }
@@ -281,9 +278,9 @@ func commandLine(args []string, system string) string {
 	return strings.Join(words, " ")
 }
 
-// showProgress shows how far ptxas is, from one second on, if standard error is a terminal: a
-// line such as "ptxlink: assembling 3 of 12 parts (sm_80), 4 s" is written again and again.
-// stop erases it. It uses no control sequences other than CR.
+// showProgress shows the progress of ptxas, from one second on, if standard error is a terminal. It
+// rewrites a line such as "ptxlink: assembling 3 of 12 parts (sm_80), 4 s". stop erases the line.
+// It uses no control sequences other than CR, so any terminal can show it.
 func (j *linkJob) showProgress(b *ptxas.Build, targets []ptxas.Target) (stop func()) {
 	if !isTerminal(j.stderr) || os.Getenv("TERM") == "dumb" || b.Verbose || j.opts.Bool("dry-run") || !j.report.text() {
 		return func() {}
@@ -292,7 +289,7 @@ func (j *linkJob) showProgress(b *ptxas.Build, targets []ptxas.Target) (stop fun
 	for _, t := range targets {
 		gpus = append(gpus, t.Arch)
 	}
-	var progress atomic.Pointer[[2]int] // the parts that are done, and all
+	var progress atomic.Pointer[[2]int] // the number of finished parts, and of all parts
 	b.Progress = func(done, parts int) { progress.Store(&[2]int{done, parts}) }
 	file, start := j.stderr.(*os.File), time.Now()
 	end, ended := make(chan struct{}), make(chan struct{})
@@ -300,7 +297,7 @@ func (j *linkJob) showProgress(b *ptxas.Build, targets []ptxas.Target) (stop fun
 		defer close(ended)
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
-		shown := 0 // characters on the terminal
+		shown := 0 // number of characters on the terminal
 		for {
 			select {
 			case <-tick.C:
@@ -324,8 +321,8 @@ func (j *linkJob) showProgress(b *ptxas.Build, targets []ptxas.Target) (stop fun
 	}
 }
 
-// overwrite replaces a line of some characters on a terminal, and returns the number of those of
-// the new one. It is cut to the width, because CR does not go back over a line break.
+// overwrite replaces a line of shown characters on a terminal, and returns the number of characters
+// of the new line. The text is cut to the width, because CR cannot go back over a line break.
 func overwrite(file *os.File, shown int, text string) int {
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 && len(text) >= width {
 		text = text[:width-1]

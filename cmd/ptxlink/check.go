@@ -20,12 +20,11 @@ var checkCommand = subcommand{
 	run: links((*linkJob).check),
 }
 
-// linkFlags are the options of linking with these names.
+// linkFlags returns the options of linking with these names.
 func linkFlags(names ...string) []cli.Flag {
 	return slices.DeleteFunc(newFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 }
 
-// check runs ptxlink check.
 func (j *linkJob) check() error {
 	j.checkOnly = true
 	if err := inOrder(j.readOptions, j.readInputs); err != nil {
@@ -39,7 +38,7 @@ func (j *linkJob) check() error {
 	if j.opts.Bool("time") {
 		j.showTimes()
 	}
-	// Scripts expect nothing where there is nothing wrong.
+	// Scripts expect no output unless there is a problem.
 	if !j.cubin() && (j.opts.Bool("verbose") || j.report.text() && isTerminal(j.stderr)) {
 		j.report.note("ptxas has not run on the result; --assemble runs it")
 	}

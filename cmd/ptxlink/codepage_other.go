@@ -2,5 +2,5 @@
 
 package main
 
-// fromCodePage does nothing: names of files are bytes here.
+// fromCodePage returns the text unchanged, because names of files are bytes here.
 func fromCodePage(text string) string { return text }

@@ -18,29 +18,29 @@ import (
 	"ptxlink/object"
 )
 
-// command is one run of ptxlink: what every subcommand has.
+// command is one run of ptxlink: the state that every subcommand needs.
 type command struct {
-	name           string   // of the subcommand; "" for linking
+	name           string   // name of the subcommand; "" for linking
 	inputs         []input  // in command-line order
 	typed          []string // all arguments after the subcommand
-	expanded       []string // typed, with the arguments that files hold
+	expanded       []string // typed, after arguments in files are inserted
 	arguments      []string // the options from reorder
-	environment    bool     // PTXLINK_FLAGS has some of them
-	letters        string   // of ar, before the archive
+	environment    bool     // PTXLINK_FLAGS has some of the options
+	letters        string   // letters of ar, before the archive
 	spelling       diag.Spelling
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	report         reporter
-	read           *infile.Files // all that were read
+	read           *infile.Files // records all files that were read
 	response       []string      // the response files
-	paths          []string      // of the inputs that are files, whose place no output takes
+	paths          []string      // paths of the inputs that are files; no output may replace one
 	unnamed        bool          // a link without -o
-	memory         *memory       // of a request to ptxlink serve
+	memory         *memory       // memory of a request to ptxlink serve
 }
 
 // readMessageOptions reads the options for the display of messages.
 func (c *command) readMessageOptions(opts *cli.Context) error {
-	if c.report.text() || opts.IsSet("error-limit") { // other programs get all errors
+	if c.report.text() || opts.IsSet("error-limit") { // because other programs need all errors
 		c.report.style.ErrorLimit = int(opts.Int64("error-limit"))
 	}
 	c.report.warnings = warningOptions{quiet: opts.Bool("w"), fatal: opts.Bool("fatal-warnings")}
@@ -52,7 +52,7 @@ func (c *command) readMessageOptions(opts *cli.Context) error {
 	return nil
 }
 
-// tell writes messages. With errors among them, it returns the exit code.
+// tell writes messages. If there are errors among them, it returns the exit code as an error.
 func (c *command) tell(messages []*link.Message, code int) error {
 	if c.report.write(messages) > 0 {
 		return &exitError{code: code}
@@ -60,15 +60,15 @@ func (c *command) tell(messages []*link.Message, code int) error {
 	return nil
 }
 
-// warnUnused warns about an option that was given without another one. It returns an error
-// if the warning counts as one.
+// warnUnused warns about an option that has no effect because another one is missing. It returns an
+// error if the warning counts as one.
 func (c *command) warnUnused(name, without string) error {
 	var log diag.Log
 	log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without "+without)
 	return c.tell(log.Messages, exitUsage)
 }
 
-// warnIgnored warns about options that have no meaning here. It is shown with -Wignored.
+// warnIgnored warns about options that have no meaning here. Only -Wignored shows the warnings.
 func (c *command) warnIgnored(opts *cli.Context) error {
 	var log diag.Log
 	for _, f := range opts.Command.Flags {
@@ -85,8 +85,8 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 	return c.tell(log.Messages, exitLink)
 }
 
-// findInputs turns the arguments into inputs of a link, which may be read again. As in GNU ld,
-// the position of -L does not matter.
+// findInputs turns the arguments into inputs of a link, which may be read again. The position of -L
+// must not matter, since it does not matter in GNU ld.
 func (c *command) findInputs(dirs []string) (inputs []link.Input, err error) {
 	log := diag.Log{Spelling: c.spelling}
 	stdin := false
@@ -131,8 +131,7 @@ func (c *command) findInputs(dirs []string) (inputs []link.Input, err error) {
 	return inputs, c.tell(log.Messages, exitLink)
 }
 
-// checkFile returns an error if a file that is to be written is an input, or cannot be
-// written.
+// checkFile returns an error if an output file is also an input, or cannot be written.
 func (c *command) checkFile(path string) error {
 	if path == "" || path == "-" {
 		return nil
@@ -151,7 +150,7 @@ func (c *command) refused(err error) error {
 	if !ok {
 		return err
 	}
-	if err := c.read.Changed(); err != nil { // which is why, if it was read half written
+	if err := c.read.Changed(); err != nil { // then it may have been read half written
 		return err
 	}
 	for _, m := range refused.Messages {
@@ -175,8 +174,9 @@ type refusedError struct {
 
 func (e *refusedError) Unwrap() error { return e.exitError }
 
-// missingFile returns the help for an input that does not exist: one in its directory has
-// nearly its name, or has it with a suffix, or it is the name of an output or in the place of a subcommand; else "".
+// missingFile returns the help for an input that does not exist: a similar name in its directory,
+// or the same name with a suffix, or that it is the name of an output or stands in the place of a
+// subcommand; otherwise "".
 func (c *command) missingFile(path string) string {
 	dir, name := filepath.Split(path)
 	suffix := filepath.Ext(name)
@@ -210,8 +210,8 @@ func (c *command) missingFile(path string) string {
 	return "there is no subcommand " + path + " either; ptxlink --help lists them"
 }
 
-// similarDirectory returns the help for a directory that does not exist: another in the
-// same place has nearly its name; else "".
+// similarDirectory returns the help for a directory that does not exist: a directory with a similar
+// name in the same place; otherwise "".
 func similarDirectory(path string) string {
 	parent, name := filepath.Split(filepath.Clean(path))
 	var names []string
@@ -227,12 +227,12 @@ func similarDirectory(path string) string {
 	return ""
 }
 
-// linkable are the suffixes of files that a link reads, for suggestions: the content of
-// a file decides.
+// linkable are the suffixes of files that a link can read. They are only for suggestions, because
+// the content of a file decides.
 var linkable = []string{".ptx", ".a", ".o", ".obj", ".lib", ".fatbin", ".gz", ".zst", ".lz4", ".so", ".dll", ".exe", ""}
 
-// insteadOfDirectory returns how to link what is in a directory; "" if it has neither
-// libraries nor PTX, and for other files.
+// insteadOfDirectory returns how to link the files in a directory. It returns "" if the directory
+// has neither libraries nor PTX, and for other files.
 func (c *command) insteadOfDirectory(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() { // a pipe would block
 		return ""

@@ -11,16 +11,16 @@ import (
 	"ptxlink/link/diag"
 )
 
-// shells are what ptxlink completion has a script for. A script runs ptxlink with the
-// words up to the cursor and completionFlag, and offers what it prints.
+// shells are the shells for which ptxlink completion has a script. A script runs ptxlink with the
+// words up to the cursor and completionFlag, and offers the words that ptxlink prints.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 //go:embed completion
 var completionScripts embed.FS
 
-// completionFlag is the last argument by which urfave/cli knows that a shell asks. The
-// library's own scripts run the command line through eval, and its answers are only
-// names of options, so that both are ours.
+// completionFlag is the last argument by which urfave/cli recognises a completion request. ptxlink
+// has its own scripts and answers, because the library's scripts run the command line through eval,
+// and its answers are only names of options.
 const completionFlag = "--generate-bash-completion"
 
 var completionCommand = subcommand{
@@ -29,7 +29,6 @@ var completionCommand = subcommand{
 	run:     (*command).completion,
 }
 
-// completion is ptxlink completion.
 func (c *command) completion(*cli.Context) error {
 	if len(c.inputs) == 1 && slices.Contains(shells, c.inputs[0].name) {
 		script, err := completionScripts.ReadFile("completion/ptxlink." + c.inputs[0].name)
@@ -41,7 +40,7 @@ func (c *command) completion(*cli.Context) error {
 	return usageError("one shell must be named: bash, zsh, fish or powershell", "")
 }
 
-// asked returns the words if a shell asks what the last of them may become.
+// asked returns the words if a shell asks for completions of the last word.
 func asked(args []string) (words []string, ok bool) {
 	if n := len(args); n > 1 && args[n-1] == completionFlag {
 		return args[:n-1], true
@@ -49,12 +48,12 @@ func asked(args []string) (words []string, ok bool) {
 	return nil, false
 }
 
-// complete returns what the last of words, which are the arguments so far, may become:
-// in each line a word, a tab and its meaning. The line :files or :directories stands for
-// those of the user.
+// complete returns the completions of the last of words, which are the arguments so far. Each line
+// has a word, a tab and its meaning. The line :files or :directories stands for the files or
+// directories of the user.
 func (s subcommand) complete(t table, words []string) string {
 	var answer strings.Builder
-	last := strings.TrimPrefix(words[len(words)-1], "''") // how PowerShell passes an empty word
+	last := strings.TrimPrefix(words[len(words)-1], "''") // PowerShell's empty word
 	offer := func(before string, list []value) {
 		for _, v := range list {
 			if strings.HasPrefix(before+v.word, last) {
@@ -85,7 +84,8 @@ func (s subcommand) complete(t table, words []string) string {
 					offer(spelling, []value{{"=", o.Text}})
 				}
 			}
-			// Letters with their values, -O0 or -Wno-odr; the latter are hundreds.
+			// Letters with their values, -O0 or -Wno-odr. -W must be typed first, because it has
+			// hundreds of values.
 			if letter := f.Names()[0]; len(letter) == 1 && strings.Contains(joined, letter) && (letter != "W" || last != "-") {
 				offer("-"+letter, o.values())
 			}
@@ -113,7 +113,7 @@ func (s subcommand) complete(t table, words []string) string {
 // value is a value of an option that completion offers.
 type value struct{ word, meaning string }
 
-// values returns what completion offers for an option.
+// values returns the values that completion offers for an option.
 func (o option) values() (list []value) {
 	for _, word := range o.words {
 		list = append(list, value{word, o.Text})
@@ -123,9 +123,9 @@ func (o option) values() (list []value) {
 		for _, target := range link.Targets() {
 			list = append(list, value{target, o.Text})
 		}
-	case "ID": // of --explain
+	case "ID": // the value of --explain
 		list = ruleValues("", diag.Error, diag.Warning)
-	case "no-ID": // of -W
+	case "no-ID": // the value of -W
 		list = append(list, value{"error", "treat warnings as errors"})
 		for _, prefix := range []string{"no-", "error=", ""} {
 			list = append(list, ruleValues(prefix, diag.Warning)...)
@@ -134,7 +134,7 @@ func (o option) values() (list []value) {
 	return list
 }
 
-// ruleValues returns the IDs of messages behind a prefix.
+// ruleValues returns the IDs of messages, each after a prefix.
 func ruleValues(prefix string, kinds ...diag.Kind) (list []value) {
 	for _, kind := range kinds {
 		for _, r := range diag.Rules(kind) {
@@ -144,8 +144,8 @@ func ruleValues(prefix string, kinds ...diag.Kind) (list []value) {
 	return list
 }
 
-// completed returns the option whose value is the last word, and what is before the
-// value in this word; nil if it is not a value.
+// completed returns the option whose value is the last word, and the part of the word before the
+// value; nil if the word is not a value.
 func (t table) completed(words []string) (f cli.Flag, before string) {
 	last := words[len(words)-1]
 	name, _, assigned := strings.Cut(last, "=")

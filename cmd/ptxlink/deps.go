@@ -29,10 +29,10 @@ var depsCommand = subcommand{
 // dependencies is the output of ptxlink deps.
 type dependencies struct {
 	Modules []dependency `json:"modules"` // in link order
-	Unused  []string     `json:"unused"`  // archives
+	Unused  []string     `json:"unused"`  // archives without a linked member
 }
 
-// dependency is a linked module. Symbol is empty for one that is named, and By for -u.
+// dependency is a linked module. Symbol is empty for a module that is named, and By for -u.
 type dependency struct {
 	Name   string `json:"name"`
 	Symbol string `json:"symbol,omitempty"`
@@ -40,7 +40,6 @@ type dependency struct {
 	named  bool
 }
 
-// deps runs ptxlink deps.
 func (j *linkJob) deps() error {
 	j.checkOnly, j.apart = true, true
 	if err := j.readOptions(); err != nil {
@@ -82,11 +81,11 @@ func (j *linkJob) deps() error {
 	return j.show(out.Bytes())
 }
 
-// maxIndent is the deepest line that is indented more than the one above it: a chain may
-// have as many members as there are.
+// maxIndent is the deepest line that is indented more than the line above it. It must be limited,
+// because a chain may be as long as the list of members.
 const maxIndent = 40
 
-// write writes the tree.
+// write writes the tree of modules, each below the module because of which it is linked.
 func (d *dependencies) write(w io.Writer, s diag.Spelling) {
 	var roots []dependency
 	below := map[string][]dependency{}
@@ -98,9 +97,9 @@ func (d *dependencies) write(w io.Writer, s diag.Spelling) {
 		}
 	}
 	if len(below[""]) > 0 {
-		roots = append(roots, dependency{named: true}) // -u, which has no name as By
+		roots = append(roots, dependency{named: true}) // for -u, because its By is empty
 	}
-	// A chain may have as many members as there are; the stack does not grow with it.
+	// A chain may be as long as the list of members, so recursion would use too much stack.
 	type line struct {
 		dependency
 		depth int

@@ -17,9 +17,9 @@ import (
 	"ptxlink/object/container"
 )
 
-// linkVirtual links for a virtual architecture, as nvlink does: the driver links the PTX of
-// the objects when the program starts, so only the register file is written. The errors of
-// that link are reported now, unless the driver finds more than the PTX that is read here.
+// linkVirtual links for a virtual architecture, as nvlink does. Only the register file is written,
+// because the driver links the PTX of the objects when the program starts. The errors of that link
+// are reported now, unless the driver would find more than the PTX that is read here.
 func (j *linkJob) linkVirtual(job *dlink.Job, register string) error {
 	if j.options.CheckOnly = true; len(job.Messages) == 0 {
 		if _, err := j.linkAll(); err != nil {
@@ -29,8 +29,8 @@ func (j *linkJob) linkVirtual(job *dlink.Job, register string) error {
 	return j.write(j.paths, registerFile(job, register, nil)...)
 }
 
-// registerFile returns the file of --register-link-binaries, if there is one. A link for a
-// virtual architecture has no result.
+// registerFile returns the file of --register-link-binaries, if the option is given. result is nil
+// for a virtual architecture.
 func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.File {
 	if path == "" {
 		return nil
@@ -38,7 +38,8 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 	return []outfile.File{{Path: path, Data: job.RegisterFile(result)}}
 }
 
-// findNvlink returns the path of NVIDIA's nvlink. why is what it is needed for, in every mode.
+// findNvlink returns the path of NVIDIA's nvlink. why is the note that says what needs it, whatever
+// the mode.
 func (j *linkJob) findNvlink(why string) (path string, err error) {
 	if path, err = j.assembler.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil {
 		return "", j.neededFor(why, j.spelling.With("--ptxas-mode=whole", ptxas.OrWhole), err)
@@ -46,7 +47,7 @@ func (j *linkJob) findNvlink(why string) (path string, err error) {
 	return path, nil
 }
 
-// preference returns where cubins are preferred to PTX.
+// preference says where cubins are linked instead of PTX.
 func (j *linkJob) preference() dlink.Preference {
 	switch name := j.opts.String("prefer"); {
 	case !j.cubin() || name == "ptx":
@@ -59,7 +60,7 @@ func (j *linkJob) preference() dlink.Preference {
 	return dlink.PreferArchived
 }
 
-// linker returns what links device code of all forms.
+// linker returns the linker for device code of all forms.
 func (j *linkJob) linker() dlink.Linker {
 	l := dlink.Linker{
 		Options: j.options, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: j.prefer, MapInputs: j.memory == nil,
@@ -81,7 +82,7 @@ func (j *linkJob) linker() dlink.Linker {
 	return l
 }
 
-// keeper keeps what a compiler reads and writes, for --save-temps.
+// keeper is a compiler that keeps its input and output for --save-temps.
 type keeper struct {
 	dlink.Compiler
 	*linkJob
@@ -113,7 +114,6 @@ func (k *keeper) Lower(ctx context.Context, units []container.Unit, log *diag.Lo
 	return text, err
 }
 
-// keep adds a file of --save-temps.
 func (j *linkJob) keep(name string, data []byte) {
 	if len(j.archs) > 0 {
 		name = j.options.Arch + "." + name
@@ -123,7 +123,6 @@ func (j *linkJob) keep(name string, data []byte) {
 	}
 }
 
-// tempPath returns the path of a file of --save-temps.
 func (j *linkJob) tempPath(name string) string {
 	return strings.TrimSuffix(j.output, filepath.Ext(j.output)) + "." + name
 }
@@ -167,8 +166,8 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 	return l, nil
 }
 
-// noteCommands keeps the commands that compile units to a module, the last of several: those before
-// are for checks.
+// noteCommands keeps the commands that compile units to a module. Only the last commands for a
+// module count, because earlier ones are for checks.
 func (j *linkJob) noteCommands(units []container.Unit, commands [][]string) {
 	if j.opts.Bool("dry-run") {
 		j.compiled.Store(dlink.ModuleOf(units), commands)
@@ -187,7 +186,8 @@ func (j *linkJob) showCommands(r *link.Result) {
 	j.compiled.Clear()
 }
 
-// neededFor adds to an error what a tool is needed for, and removes from its help how to do without.
+// neededFor adds to an error why a tool is needed, and removes from its help the advice to do
+// without, which would be wrong.
 func (j *linkJob) neededFor(why, without string, err error) error {
 	if m, ok := errors.AsType[*diag.Message](err); ok {
 		m.Help = strings.TrimSuffix(m.Help, without)
@@ -196,7 +196,7 @@ func (j *linkJob) neededFor(why, without string, err error) error {
 	return &exitError{exitIO, err}
 }
 
-// findNvlinkFor finds nvlink for the cubins of a link, if it was not needed before.
+// findNvlinkFor finds nvlink for the cubins of a link, unless it was needed before.
 func (j *linkJob) findNvlinkFor(list []container.Cubin) (err error) {
 	switch {
 	case len(list) == 0 || j.options.CheckOnly:

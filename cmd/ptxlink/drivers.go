@@ -21,7 +21,7 @@ var nvptxLdCommand = subcommand{
 	run:     links((*linkJob).nvptxLd),
 }
 
-// nvptxLdFlags are the options of gcc's linker in whose place ptxlink links.
+// nvptxLdFlags returns the options of gcc's linker, which ptxlink replaces.
 func nvptxLdFlags() []cli.Flag {
 	const messages = "Messages"
 	return slices.Concat([]cli.Flag{outputFlag("a.out")},
@@ -33,12 +33,11 @@ func nvptxLdFlags() []cli.Flag {
 		}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics"))
 }
 
-// outputFlag is -o of a program in whose place ptxlink links.
+// outputFlag returns -o of a program that ptxlink replaces.
 func outputFlag(name string, names ...string) cli.Flag {
 	return &cli.StringFlag{Name: "output", Aliases: append([]string{"o"}, names...), Category: "Output", Usage: "write to `FILE` (default: " + name + ")"}
 }
 
-// nvptxLd runs ptxlink nvptx-none-ld.
 func (j *linkJob) nvptxLd() error {
 	if j.opts.Bool("version") {
 		return j.show([]byte("ptxlink nvptx-none-ld: " + version() + "\n"))
@@ -50,11 +49,12 @@ func (j *linkJob) nvptxLd() error {
 	if j.opts.String("output") == "" {
 		j.output = "a.out"
 	}
-	// libgomp looks up functions and variables by the names in the maps.
+	// Unused definitions must be kept, because libgomp looks up functions and variables by the
+	// names in the maps.
 	j.options.KeepUnused = !j.opts.Bool("gc-sections")
 	j.options.OffloadMaps = true
 	j.options.Stream = false
-	// gcc names the directories that it may have, also those that it has not.
+	// gcc names all directories that it could have, so missing ones must not cause warnings.
 	dirs := slices.DeleteFunc(j.opts.StringSlice("L"), func(dir string) bool {
 		_, err := os.Stat(dir)
 		return infile.Absent(err)
@@ -71,13 +71,14 @@ func (j *linkJob) nvptxLd() error {
 		return err
 	}
 	result := targets[0].Result
-	// mkoffload finds the end of a module by its NUL, where ptxas stops, too.
+	// The text must end in a NUL, because mkoffload finds the end of a module by it. ptxas stops
+	// there, too.
 	text := slices.Concat(result.PTX, result.OffloadMaps, []byte{0})
 	return j.writeResult(result, unused(targets), outfile.File{Path: j.output, Data: text})
 }
 
-// clangWrapperCommand is linking for clang. Its options are those of LLVM's wrapper (NVLinkOpts.td), and some of nvlink,
-// to which that passes what it does not know.
+// clangWrapperCommand is linking for clang. It has the options of LLVM's wrapper (NVLinkOpts.td),
+// and some of nvlink, because the wrapper passes unknown options to nvlink.
 var clangWrapperCommand = subcommand{
 	Command: described("clang-nvlink-wrapper"),
 	flags:   clangWrapperFlags,
@@ -98,7 +99,7 @@ var clangWrapperCommand = subcommand{
 	}),
 }
 
-// clangWrapperFlags are the options of LLVM's wrapper in whose place ptxlink links.
+// clangWrapperFlags returns the options of LLVM's wrapper, which ptxlink replaces.
 func clangWrapperFlags() []cli.Flag {
 	const output, bitcode, assembler, messages = "Output", "LLVM bitcode", "ptxas", "Messages"
 	return slices.Concat([]cli.Flag{
@@ -119,8 +120,8 @@ func clangWrapperFlags() []cli.Flag {
 	}, nvlinkIgnored())
 }
 
-// clangFile makes @FILE of what clang passes if the arguments are too long: --options-fileFILE, in
-// one word, which its own wrapper does not take.
+// clangFile makes @FILE of --options-fileFILE. clang passes this in one word if the arguments are
+// too long; its own wrapper cannot read it.
 func clangFile(args []string) (out []string) {
 	for _, arg := range args {
 		if file, ok := strings.CutPrefix(arg, "--options-file"); ok && file != "" {
@@ -131,8 +132,9 @@ func clangFile(args []string) (out []string) {
 	return out
 }
 
-// clangArguments translates the arguments of clang-nvlink-wrapper into ptxlink options for a cubin: -v is --verbose, and -r
-// writes a relocatable cubin. LLVM's wrapper writes assembly before it looks for undefined symbols.
+// clangArguments translates the arguments of clang-nvlink-wrapper into ptxlink options for a cubin:
+// -v is --verbose, and -r writes a relocatable cubin. Assembly must keep undefined symbols, because
+// LLVM's wrapper writes assembly before it looks for them.
 func clangArguments(args []string) []string {
 	format, relocatable, rest := "cubin", false, []string{}
 	for _, arg := range args {
@@ -164,8 +166,8 @@ func clangArguments(args []string) []string {
 	return append(out, rest...)
 }
 
-// readCompilerOptions reads the options for LLVM bitcode that clang gives its wrapper. Other links
-// have none of them.
+// readCompilerOptions reads the options for LLVM bitcode that clang passes to its wrapper. Other
+// links cannot have them.
 func (j *linkJob) readCompilerOptions(c *llvm.Compiler) error {
 	var log diag.Log
 	features := j.opts.StringSlice("feature")
@@ -182,8 +184,8 @@ func (j *linkJob) readCompilerOptions(c *llvm.Compiler) error {
 	return j.tell(log.Messages, exitUsage)
 }
 
-// besideCompiler returns the directories that clang is first looked for in: that of the clang that
-// calls this program, and that of this program if it was called by its path.
+// besideCompiler returns the directories in which clang is first looked for: the directory of the
+// clang that calls this program, and the directory of this program if it was called by its path.
 func (j *linkJob) besideCompiler() (dirs []string) {
 	if plugin := j.opts.String("plugin"); filepath.Base(filepath.Dir(plugin)) == "lib" {
 		dirs = append(dirs, filepath.Join(filepath.Dir(plugin), "..", "bin"))
@@ -194,15 +196,16 @@ func (j *linkJob) besideCompiler() (dirs []string) {
 	return dirs
 }
 
-// calledBy returns the path that this program was called by and, where that is a symbolic link, each path that the
-// links lead through. It returns nothing if the program was found on PATH.
+// calledBy returns the path by which this program was called. If that is a symbolic link, it also
+// returns each path that the links lead through. It returns nothing if the program was found on
+// PATH.
 func calledBy() (paths []string) {
 	path := os.Args[0]
 	if filepath.Base(path) == path {
 		return nil
 	}
 	path, err := filepath.Abs(path)
-	for err == nil && len(paths) < 40 { // as many as systems follow
+	for err == nil && len(paths) < 40 { // systems follow no more
 		paths = append(paths, path)
 		dir, to := filepath.Dir(path), ""
 		if to, err = os.Readlink(path); err == nil && !filepath.IsAbs(to) { // it starts from the real directory
@@ -214,7 +217,6 @@ func calledBy() (paths []string) {
 	return paths
 }
 
-// rustLinkerCommand is linking for rustc.
 var rustLinkerCommand = subcommand{
 	Command: described(rustLinker),
 	flags:   rustLinkerFlags,
@@ -226,7 +228,7 @@ var rustLinkerCommand = subcommand{
 	}),
 }
 
-// rustLinkerFlags are the options of rustc's linkers in whose place ptxlink links.
+// rustLinkerFlags returns the options of rustc's linkers, which ptxlink replaces.
 func rustLinkerFlags() []cli.Flag {
 	return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
 		"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",
@@ -236,21 +238,22 @@ func rustLinkerFlags() []cli.Flag {
 
 const rustLinker = "llvm-bitcode-linker"
 
-// fromRustc reports whether a program is called by rustc: by the name of one of its linkers, or
-// with the arguments that all its calls for nvptx64 have.
+// fromRustc reports whether rustc calls this program: because of the name of one of its linkers, or
+// because of arguments that only rustc passes for nvptx64.
 func fromRustc(name string, args []string) bool {
 	if len(args) > 0 && args[0] == rustLinker {
-		return false // typed
+		return false // a user has typed it
 	}
 	target := slices.Index(args, "--target")
 	return name == rustLinker || name == "rust-ptx-linker" || slices.Contains(args, "--fallback-arch") ||
 		target >= 0 && target+1 < len(args) && strings.HasPrefix(args[target+1], "nvptx") && slices.Contains(args, "--target-cpu")
 }
 
-// rustArguments translates the arguments of rustc's linkers. Symbols that rustc exports are kept.
+// rustArguments translates the arguments of rustc's linkers. Symbols that rustc exports must be
+// kept.
 func rustArguments(args []string) (out []string) {
 	if slices.Contains(args, "--export-symbol") {
-		out = []string{"--gc-variables"} // rustc exports those that the host looks up
+		out = []string{"--gc-variables"} // since rustc exports the ones that the host looks up
 	}
 	for i := 0; i < len(args); i++ {
 		arg, value := args[i], ""
@@ -265,11 +268,11 @@ func rustArguments(args []string) (out []string) {
 		case "--export-symbol":
 			out = append(out, "--undefined="+value)
 		case "--target":
-		case "-L": // rustc names directories that it may have
+		case "-L": // rustc names directories that may be missing
 			if _, err := os.Stat(value); !infile.Absent(err) {
 				out = append(out, arg, value)
 			}
-		case "--debug", "-Olto": // the bitcode has debug information, and is compiled together, anyway
+		case "--debug", "-Olto": // not needed for bitcode
 			continue
 		case "-O0", "-O1", "-O2", "-O3", "-Os", "-Oz":
 			out = append(out, "--plugin-opt="+arg[1:])

@@ -35,7 +35,7 @@ var explainCommand = subcommand{
 	},
 }
 
-// listRules prints all IDs.
+// listRules prints all IDs with their descriptions.
 func (c *command) listRules() error {
 	var b strings.Builder
 	for _, list := range []struct {
@@ -50,7 +50,7 @@ func (c *command) listRules() error {
 	return c.show([]byte(b.String()))
 }
 
-// bareID returns the ID in the forms in which messages and options show it: [-Walign],
+// bareID returns the ID without the additions with which messages and options show it: [-Walign],
 // -Wno-align.
 func bareID(name string) string {
 	name = strings.Trim(name, "[] ")
@@ -60,7 +60,7 @@ func bareID(name string) string {
 	return name
 }
 
-// explain prints what an ID means.
+// explain prints the explanation of an ID.
 func (c *command) explain(name string) error {
 	name = bareID(name)
 	rule, ok := diag.ID(strings.ToLower(name)).Rule()

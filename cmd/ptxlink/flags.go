@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// newFlags returns the table of options. Parsing, help, completion and the manual all
-// read it, so an option is added only here. A word in backquotes is the name of the
-// value. The lines of Usage after the first are for the manual page and docs/options.md.
+// newFlags returns the table of options. An option must be added only here, because parsing, help,
+// completion and the manual all read the table. A word in backquotes is the name of the value. Only
+// the manual page and docs/options.md show the lines of Usage after the first.
 func newFlags() []cli.Flag {
 	const output, input, linking, optimizing, assembler, messages = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages"
 	table := []cli.Flag{
@@ -128,7 +128,7 @@ func newFlags() []cli.Flag {
 	return append(table, ignored()...)
 }
 
-// budgetFlag returns the option for the time of ptxas, with its default.
+// budgetFlag returns the option that limits the time of ptxas, with its default.
 func budgetFlag(seconds int64) cli.Flag {
 	return &cli.Int64Flag{Name: "ptxas-budget", Category: "ptxas", Value: seconds,
 		Usage: fmt.Sprintf("link own cubins of inputs if ptxas would take over `SECONDS`; 0: no limit (default: %d)\n", seconds) +
@@ -137,8 +137,8 @@ func budgetFlag(seconds int64) cli.Flag {
 
 const ignoredCategory = "Ignored"
 
-// ignored are options of ld that have no meaning for PTX. A compiler driver or a build
-// system passes them to every linker.
+// ignored returns options of ld that have no meaning for PTX. They must be accepted, because a
+// compiler driver or a build system passes them to every linker.
 func ignored() (list []cli.Flag) {
 	for _, o := range []struct{ names, value, why string }{
 		{"as-needed", "", "there are no shared libraries"},

@@ -16,7 +16,7 @@ import (
 	"ptxlink/object/container"
 )
 
-// readArchs reads --arch. Each cubin of a fatbin is the link for its GPU, because the
+// readArchs reads --arch. Each cubin of a fatbin needs a separate link for its GPU, because the
 // inputs may hold PTX for several GPUs.
 func (j *linkJob) readArchs() error {
 	archs := j.opts.StringSlice("arch")
@@ -39,7 +39,7 @@ func (j *linkJob) readArchs() error {
 	return nil
 }
 
-// linkAll links for each GPU. With an error, the targets are those whose link had none.
+// linkAll links for each GPU. If it returns an error, the targets are the successful links.
 func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	archs := j.archs
 	if len(archs) == 0 {
@@ -59,7 +59,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 			return nil, linkErr
 		}
 		if linkErr != nil {
-			err = linkErr // the other links have errors of their own
+			err = linkErr // the other links may have other errors
 			continue
 		}
 		if text := j.describe(linked.Result); text != "" && !described[text] {
@@ -83,11 +83,10 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	return targets, cmp.Or(err, j.warnUnneeded())
 }
 
-// link links for one GPU.
 func (j *linkJob) link() (*dlink.Linked, error) {
 	j.kept = 0
 	linked, err := j.linker().Run(j.opts.Context)
-	if unsaved := j.writeSaved(); unsaved != nil { // also if the link has errors, whose lines are in them
+	if unsaved := j.writeSaved(); unsaved != nil { // even after errors, since they name its lines
 		return nil, unsaved
 	}
 	var names []string
@@ -101,7 +100,7 @@ func (j *linkJob) link() (*dlink.Linked, error) {
 			j.memory.linked = linked.Result
 		}
 	}
-	if j.opts.Bool("trace") { // like ld, also if they cannot be linked
+	if j.opts.Bool("trace") { // like ld, even if they cannot be linked
 		for _, name := range names {
 			fmt.Fprintln(j.stderr, diag.Escape(name))
 		}
@@ -116,8 +115,8 @@ func (j *linkJob) link() (*dlink.Linked, error) {
 	return linked, j.findNvlinkFor(linked.Cubins)
 }
 
-// noteMachineCode says which objects -O does not change, because they have no PTX for the GPU. Libraries of
-// NVIDIA have none.
+// noteMachineCode says which objects -O cannot change, because they have no PTX for the GPU. It
+// does not count NVIDIA's libraries, which never have PTX.
 func (j *linkJob) noteMachineCode(cubins []container.Cubin) {
 	var names []string
 	for _, c := range cubins {
@@ -139,7 +138,7 @@ func (j *linkJob) noteMachineCode(cubins []container.Cubin) {
 	j.report.write(log.Messages)
 }
 
-// linkWith links with the libraries that serve keeps, if the request names some.
+// linkWith links, with the libraries that serve keeps if the request names some.
 func (j *linkJob) linkWith(ctx context.Context, o link.Options) (*link.Result, error) {
 	if j.memory != nil && j.memory.libraries != nil {
 		return j.memory.libraries.Link(ctx, o)
@@ -147,7 +146,7 @@ func (j *linkJob) linkWith(ctx context.Context, o link.Options) (*link.Result, e
 	return link.Link(ctx, o)
 }
 
-// describe returns what the options ask to print about a link.
+// describe returns the text that options ask to print about a link.
 func (j *linkJob) describe(result *link.Result) string {
 	var w strings.Builder
 	if j.opts.IsSet("print-dependencies") && j.beside["print-dependencies"] == "" {
@@ -172,7 +171,7 @@ func (j *linkJob) describe(result *link.Result) string {
 	return w.String()
 }
 
-// printWays prints why the definitions with a name are in the output, or are not.
+// printWays prints why the definitions with a name are in the output, or why they are not.
 func (j *linkJob) printWays(w io.Writer, name string, ways []link.Why, result *link.Result) {
 	if len(ways) == 0 {
 		fmt.Fprintf(w, "%s is not in the output\n", diag.Escape(name))
@@ -206,8 +205,8 @@ func (j *linkJob) printWays(w io.Writer, name string, ways []link.Why, result *l
 	}
 }
 
-// printCubin prints why a symbol of a cubin is linked: which members of archives the cubin is linked
-// for, and what nvlink keeps of it.
+// printCubin prints why a symbol of a cubin is linked: the members of archives because of which the
+// cubin is linked, and the parts that nvlink keeps.
 func (j *linkJob) printCubin(w io.Writer, s link.Symbol, pulls []link.Pull) {
 	why := map[string]link.Pull{}
 	for _, p := range pulls {
@@ -235,7 +234,7 @@ func (j *linkJob) printCubin(w io.Writer, s link.Symbol, pulls []link.Pull) {
 	fmt.Fprintf(w, "%*s%s %s (%s) %s\n", 2*min(len(chain), maxIndent), "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), what)
 }
 
-// showInlining writes a line for each call that could be inlined.
+// showInlining writes a line for each call that could be inlined, with the reason if it is not.
 func showInlining(w io.Writer, result *link.Result) {
 	for _, call := range result.InlinedCalls {
 		what := "inlined"
@@ -247,7 +246,7 @@ func showInlining(w io.Writer, result *link.Result) {
 	}
 }
 
-// unused returns the archives that no link needs.
+// unused returns the archives that no link needs. An archive is used if one GPU needs it.
 func unused(targets []ptxas.Target) []string {
 	list := targets[0].Unused
 	for _, t := range targets[1:] {

@@ -20,14 +20,14 @@ Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written, or a program such as ptxas cannot be run or fails, 70 a bug in
 ptxlink, 128+n ended by signal n.`
 
-// helpTemplate is the text of --help, of the app as of each command. The library's own
-// sorts the categories and the options, and breaks no lines.
+// helpTemplate is the text of --help, for the app and for each command. The library's own template
+// cannot be used, because it sorts the categories and the options, and does not break lines.
 //
 //go:embed help.tmpl
 var helpTemplate string
 
-// The library prints help and, for ptxlink manual, manual pages and Markdown with its
-// printer of templates, which gets our functions here.
+// The library prints help and, for ptxlink manual, manual pages and Markdown from templates, so its
+// printer of templates must know our functions.
 func init() {
 	cli.HelpPrinter = func(w io.Writer, template string, command any) {
 		cli.HelpPrinterCustom(w, template, command, map[string]any{
@@ -37,7 +37,7 @@ func init() {
 	}
 }
 
-// group is the options of a category.
+// group is the options of one category.
 type group struct {
 	Category string
 	Options  []option
@@ -75,19 +75,19 @@ func helpHeads(options []option) string {
 	return "  " + indented(diag.Wrap(strings.Join(heads, ", "), 0, helpWidth-2), 2) + "\n"
 }
 
-// helpWidth is the number of columns of a terminal that --help fits in.
+// helpWidth is the number of columns of a terminal in which --help must fit.
 const helpWidth = 80
 
-// helpRow returns a row of --help, with the text in a column of its own.
+// helpRow returns a row of --help, with the text in the second column.
 func helpRow(head, text string) string {
 	const column = 34
-	if len(head) > column-3 { // the text on a line of its own, as ld does
+	if len(head) > column-3 { // the text is on the next line, as in ld
 		head += "\n" + strings.Repeat(" ", column-1)
 	}
 	return fmt.Sprintf("  %-*s %s\n", column-3, head, indented(diag.Wrap(text, 0, helpWidth-column), column))
 }
 
-// indented returns a text with all lines but the first indented.
+// indented returns a text with all lines except the first indented.
 func indented(text string, columns int) string {
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", columns))
 }

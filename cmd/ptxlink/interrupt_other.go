@@ -7,11 +7,10 @@ import (
 	"syscall"
 )
 
-// endings returns the signals that end the process.
 func endings() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-// enoughFiles returns nil: there is no limit.
+// enoughFiles returns nil, because the system sets no limit.
 func enoughFiles() error { return nil }
 
-// failWrites does nothing: there is no signal for a failed write.
+// failWrites does nothing, because a failed write raises no signal.
 func failWrites() {}

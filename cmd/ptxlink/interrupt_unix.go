@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// endings returns the signals that end the process.
+// endings returns the signals that end the process. SIGXCPU is included only if it can come,
+// because catching it has a cost.
 func endings() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 	if limited(syscall.RLIMIT_CPU) {
@@ -17,7 +18,7 @@ func endings() []os.Signal {
 	return list
 }
 
-// failWrites turns SIGPIPE and SIGXFSZ into errors of Write; by default they would end the
+// failWrites turns SIGPIPE and SIGXFSZ into errors of Write, because by default they would end the
 // process, the second with a trace.
 func failWrites() {
 	c := make(chan os.Signal, 1)
@@ -27,8 +28,8 @@ func failWrites() {
 	}
 }
 
-// enoughFiles returns an error if the process cannot open a file. Go's runtime needs two more
-// descriptors then, for its poller, and ends the process without them.
+// enoughFiles returns an error unless the process can open a file. It must be able to open two
+// more, because otherwise Go's runtime ends the process for lack of descriptors for its poller.
 func enoughFiles() error {
 	for range 3 {
 		fd, err := syscall.Dup(2)
@@ -40,10 +41,10 @@ func enoughFiles() error {
 	return nil
 }
 
-// limited reports whether the process has a limit. Without one, its signal never comes,
-// and catching a signal takes a switch of threads.
+// limited reports whether the process has a limit. Otherwise its signal never comes and should not
+// be caught, since catching a signal takes a switch of threads.
 func limited(resource int) bool {
-	const huge = 1 << 62 // the value for no limit differs between systems, and is larger
+	const huge = 1 << 62 // the value for no limit differs between systems, but is larger
 	var limit syscall.Rlimit
 	return syscall.Getrlimit(resource, &limit) != nil || uint64(limit.Cur) < huge
 }

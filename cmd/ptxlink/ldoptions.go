@@ -15,7 +15,8 @@ import (
 	"ptxlink/link/diag"
 )
 
-// refusedOptions are options of ld and LLVM's linkers that cannot be ignored. T stands for all that begin with it.
+// refusedOptions are options of ld and LLVM's linkers that cannot be ignored. T stands for all
+// options that begin with T.
 var refusedOptions = []advice{
 	{"T script dT default-script Ttext Tdata Tbss section-start image-base", "the parts of a PTX module have no addresses", "", ""},
 	{"shared Bshareable pie pic-executable no-dynamic-linker dynamic-linker", "there are no shared libraries of PTX; the output is one module", "", ""},
@@ -27,7 +28,7 @@ var refusedOptions = []advice{
 	{"start-lib end-lib", "ptxlink ar makes an archive of modules, whose members are linked when they are needed", "", ""},
 }
 
-// readLinkerOptions reads options that ld has too.
+// readLinkerOptions reads the options that ld has too.
 func (j *linkJob) readLinkerOptions() error {
 	opts, o := j.opts, &j.options
 	if script := opts.String("version-script"); script != "" {
@@ -68,7 +69,7 @@ func (j *linkJob) readLinkerOptions() error {
 	return o.Check()
 }
 
-// lastOf reports whether the first of two options is given after the second.
+// lastOf reports whether on is given after off, since the last of two opposite options wins.
 func (c *command) lastOf(on, off string) (last bool) {
 	for _, arg := range c.arguments {
 		switch arg {
@@ -81,14 +82,14 @@ func (c *command) lastOf(on, off string) (last bool) {
 	return last
 }
 
-// writePulls writes why each archive member is linked.
 func writePulls(w io.Writer, result *link.Result) {
 	for _, p := range result.Pulls {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member), diag.Escape(p.Symbol))
 	}
 }
 
-// writeMap writes the file of -Map. --cref goes to its end, or alone to standard output.
+// writeMap writes the file of -Map. The table of --cref comes last; if --cref is given alone, only
+// the table is written, to standard output.
 func (j *linkJob) writeMap(w io.Writer, result *link.Result, facts func() *link.Map) error {
 	if filepath.Ext(j.beside["Map"]) == ".json" {
 		return facts().WriteJSON(w)
@@ -102,8 +103,8 @@ func (j *linkJob) writeMap(w io.Writer, result *link.Result, facts func() *link.
 	return result.WriteReferences(w)
 }
 
-// writeTimeTrace writes the passes as events of the trace event format, which
-// chrome://tracing and ui.perfetto.dev show.
+// writeTimeTrace writes the passes as events of the trace event format, because chrome://tracing
+// and ui.perfetto.dev can show it.
 func (j *linkJob) writeTimeTrace(w io.Writer) error {
 	type event struct {
 		Name  string `json:"name"`
@@ -121,7 +122,6 @@ func (j *linkJob) writeTimeTrace(w io.Writer) error {
 	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
 }
 
-// showStats is --stats.
 func (j *linkJob) showStats(result *link.Result) {
 	bytes, archives := 0, map[string]bool{}
 	for _, m := range result.Modules {

@@ -31,7 +31,6 @@ var libdeviceCommand = subcommand{
 	run: (*command).libdevice,
 }
 
-// libdevice runs ptxlink libdevice.
 func (c *command) libdevice(opts *cli.Context) error {
 	if len(c.inputs) > 0 {
 		return usageError(fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), "--cuda names a toolkit or libdevice.10.bc")

@@ -20,33 +20,32 @@ import (
 	"ptxlink/link/report"
 )
 
-// linkJob is a run that links.
 type linkJob struct {
 	*command
 	opts      *cli.Context
 	options   link.Options
 	output    string            // "-" is standard output
 	format    string            // "ptx", "cubin" or "fatbin"
-	anySuffix bool              // of the output
+	anySuffix bool              // the output may have any suffix
 	checkOnly bool              // ptxlink check and deps
 	apart     bool              // ptxlink deps: no unit of intermediate code is compiled with others
-	onlyCref  bool              // without the map
+	onlyCref  bool              // --cref is given without a map
 	archs     []string          // the GPUs of a fatbin, if there are several
-	beside    map[string]string // the files of sideFiles that are written, by option
+	beside    map[string]string // by option, the files of sideFiles that must be written
 	passes    []link.Pass
-	// separate takes the inputs of ptxlink nvlink apart, first with prefer: see dlink.Linker.
+	// separate separates the inputs of ptxlink nvlink, first with prefer: see dlink.Linker.
 	separate  func(dlink.Preference) (dlink.Separated, []*link.Message)
 	prefer    dlink.Preference
 	lowered   bool           // there was LTO-IR
 	bitcode   bool           // there was LLVM bitcode
 	compiled  sync.Map       // the commands that compile intermediate code, by the name of the module
-	saved     []outfile.File // of --save-temps, which are not written yet
-	kept      int            // units among them
+	saved     []outfile.File // files of --save-temps that are not written yet
+	kept      int            // number of units that were kept
 	fromRustc bool           // ptxlink llvm-bitcode-linker
-	linked    []link.Options // of each target, with the inputs that its link had
+	linked    []link.Options // the options of each target, with its inputs
 
 	assembler ptxas.Build
-	fatbinary string          // its path
+	fatbinary string          // path of fatbinary
 	usage     bool            // --resource-usage
 	compare   bool            // --resource-usage=compare
 	gpus      []link.GPU      // for the map and the page
@@ -62,7 +61,7 @@ func links(run func(*linkJob) error) func(*command, *cli.Context) error {
 		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
 		err := run(j)
 		if j.assembler.Cache != nil {
-			j.assembler.Cache.Close(opts.Context) // its errors were reported
+			j.assembler.Cache.Close(opts.Context) // its errors were reported before
 		}
 		return err
 	}
@@ -71,8 +70,8 @@ func links(run func(*linkJob) error) func(*command, *cli.Context) error {
 // sideFiles are the options that name a file beside the output.
 var sideFiles = []string{"Map", "dot", "report", "dependency-file", "unused-inputs", "print-dependencies", "time-trace", "reproduce"}
 
-// run runs a link. Errors that need no input are reported first; files are written
-// last, all or none.
+// run runs a link. Errors that need no input are reported first. Files must be written last, all or
+// none.
 func (j *linkJob) run() error {
 	if j.opts.Bool("version") {
 		return j.show([]byte(version() + "\n"))
@@ -86,7 +85,8 @@ func (j *linkJob) run() error {
 	return j.produce(nil)
 }
 
-// produce links and writes all files. more returns those that depend on the link, before ptxas runs; it may be nil.
+// produce links and writes all files. more returns files that depend on the link, and runs before
+// ptxas; it may be nil.
 func (j *linkJob) produce(more func(*link.Result) []outfile.File) error {
 	targets, files, err := j.make(more)
 	switch {
@@ -109,7 +109,7 @@ func (j *linkJob) produce(more func(*link.Result) []outfile.File) error {
 	return nil
 }
 
-// inOrder takes steps up to the first with an error, which it returns.
+// inOrder runs steps up to the first error, and returns it.
 func inOrder(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -119,7 +119,7 @@ func inOrder(steps ...func() error) error {
 	return nil
 }
 
-// make links, and returns what was linked and the files to write, the output last.
+// make links, and returns the targets and the files to write. The output must be the last file.
 func (j *linkJob) make(more func(*link.Result) []outfile.File) (targets []ptxas.Target, files []outfile.File, err error) {
 	if j.cubin() && j.assembler.Path == "" {
 		if err := j.findTools(); err != nil {
@@ -149,8 +149,8 @@ func (j *linkJob) make(more func(*link.Result) []outfile.File) (targets []ptxas.
 	return targets, append(files, output), nil
 }
 
-// writeFailure writes the page of a link that failed: the messages and, if ptxas refused
-// its output, what was linked. It reports the error first.
+// writeFailure writes the page of a link that failed: the messages and, if ptxas refused its
+// output, the linked module. It reports the error first.
 func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
 	failed := &exitError{code: j.finish(err)}
 	page := report.Report{Title: filepath.Base(j.output), Map: link.NewMap(), Failed: true}
@@ -168,7 +168,7 @@ func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
 	return failed
 }
 
-// readOptions reads the options and makes the checks that package flag cannot.
+// readOptions reads the options, and makes the checks that package flag cannot make.
 func (j *linkJob) readOptions() error {
 	if err := j.readMessageOptions(j.opts); err != nil {
 		return err
@@ -176,7 +176,6 @@ func (j *linkJob) readOptions() error {
 	return inOrder(j.readLink, j.readLinkerOptions, j.readOutput, j.readArchs, j.readFiles, j.readAssembler)
 }
 
-// readLink reads the options of the link itself.
 func (j *linkJob) readLink() error {
 	opts := j.opts
 	optimize, err := j.readOptimize()
@@ -212,21 +211,20 @@ func (j *linkJob) readLink() error {
 		StripDebug:        opts.Bool("strip-debug"),
 		KeepLines:         opts.Bool("keep-line-info"),
 
-		// Other cubins may call every function of a relocatable one.
+		// Everything must stay, because other cubins may call every function of a relocatable one.
 		KeepUnused: opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections"),
 
 		Optimize: optimize,
 
-		MapInputs: j.memory == nil, // a server would keep them mapped
+		MapInputs: j.memory == nil, // because a server would keep them mapped
 		CheckOnly: j.checkOnly && !opts.Bool("assemble"),
 	}
 	return nil
 }
 
-// readFiles reads the options for the files beside the output.
 func (j *linkJob) readFiles() error {
 	opts := j.opts
-	if j.cubin() && !opts.Bool("compile-only") { // which has no undefined symbols
+	if j.cubin() && !opts.Bool("compile-only") { // because it cannot have undefined symbols
 		j.options.Spelling = j.spelling.Without("--allow-undefined")
 	}
 	j.options.Assembled = j.cubin()
@@ -275,7 +273,6 @@ func (j *linkJob) readOptimize() (o link.Optimize, err error) {
 	return o, nil
 }
 
-// readInputs finds the inputs of the link.
 func (j *linkJob) readInputs() (err error) {
 	j.options.Inputs, err = j.findInputs(j.opts.StringSlice("L"))
 	if script := j.opts.String("version-script"); script != "" {
@@ -337,8 +334,7 @@ func (c *command) sameOutput(a, b string) bool {
 	return !strings.EqualFold(a, os.DevNull) && outfile.Same(a, b)
 }
 
-// writeResult writes the files, the output last, so that the others exist once it
-// does.
+// writeResult writes the files. The output must be the last, so that the others exist once it does.
 func (j *linkJob) writeResult(result *link.Result, unused []string, output ...outfile.File) error {
 	defer j.timed("write", time.Now())
 	facts := sync.OnceValue(func() *link.Map {
@@ -351,7 +347,8 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 		"Map":    func(w io.Writer) error { return j.writeMap(w, result, facts) },
 		"dot":    result.WriteDot,
 		"report": func(w io.Writer) error { return report.Report{Title: filepath.Base(j.output), Map: facts()}.Write(w) },
-		// Pipes such as /dev/fd/63 are gone when Make looks for them. Members of thin archives are files.
+		// Only regular files are listed, because pipes such as /dev/fd/63 are gone when Make looks
+		// for them. Members of thin archives are files.
 		"dependency-file": func(w io.Writer) error {
 			return outfile.Dependencies(w, j.output, append(j.read.Regular(j.paths), without(j.read.Names(), j.response, j.paths)...))
 		},
@@ -376,7 +373,7 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 	return j.write(j.paths, append(files, output...)...)
 }
 
-// without returns the names that are in none of the lists.
+// without returns the names that none of the lists has.
 func without(names []string, lists ...[]string) []string {
 	skip := map[string]bool{}
 	for _, list := range lists {
@@ -387,7 +384,7 @@ func without(names []string, lists ...[]string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return skip[name] })
 }
 
-// timed adds a pass outside the linker.
+// timed adds a pass that runs outside the linker.
 func (j *linkJob) timed(name string, start time.Time) {
 	j.passes = append(j.passes, link.Pass{Name: name, Time: time.Since(start), Start: start})
 }

@@ -20,21 +20,21 @@ import (
 	"ptxlink/link/diag"
 )
 
-// Exit codes. Scripts rely on them.
+// Exit codes must not change, because scripts rely on them.
 const (
 	exitOK        = 0
 	exitLink      = 1  // the inputs cannot be linked, or a program such as ptxas refuses the result
 	exitUsage     = 2  // the command line is invalid
-	exitIO        = 3  // a file cannot be read or written, or a program cannot be run or fails: its verdict is not known
+	exitIO        = 3  // a file cannot be read or written, or a program cannot be run or fails
 	exitBug       = 70 // EX_SOFTWARE of sysexits.h
 	exitInterrupt = 130
 )
 
 func main() {
-	// Fatal errors of the Go runtime, such as a failed allocation, then raise SIGABRT; their
-	// default exit code 2 would mean a usage error.
+	// Fatal errors of the Go runtime, such as a failed allocation, must raise SIGABRT, because
+	// their default exit code 2 would mean a usage error.
 	debug.SetTraceback("crash")
-	collectAt(2000) // most of what a link allocates lives to its end
+	collectAt(2000) // because most of what a link allocates lives to its end
 	failWrites()
 	if err := enoughFiles(); err != nil {
 		fmt.Fprintf(os.Stderr, "ptxlink: error: cannot open any file: %v\n", err)
@@ -45,31 +45,31 @@ func main() {
 	}))
 }
 
-// collectAt sets how much the heap may grow between two collections, in percent, unless the
-// user did.
+// collectAt sets by how many percent the heap may grow between two collections, unless the user has
+// set it.
 func collectAt(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
 }
 
-// run is main without the process.
+// run is main without the process, so that tests can call it.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	return (&command{stdin: stdin, stdout: stdout, stderr: stderr}).run(ctx, args)
 }
 
-// run runs the command that arguments name, and returns its exit code.
+// run runs the command that args name, and returns its exit code.
 func (c *command) run(ctx context.Context, args []string) (code int) {
 	return c.guard(ctx, func(ctx context.Context) error { return c.start(ctx, args) })
 }
 
-// start does the work of run.
 func (c *command) start(ctx context.Context, args []string) error {
 	sub, args := findSubcommand(args)
 	return cmp.Or(sub.start(ctx, c, args), c.memory.unnamed())
 }
 
-// guard does some work, and returns the exit code. It reports an error, and a panic as a bug.
+// guard does some work, and returns the exit code. It reports an error, and also a panic, which is
+// a bug.
 func (c *command) guard(ctx context.Context, work func(context.Context) error) (code int) {
 	ctx, c.read = infile.Record(infile.Apart(ctx))
 	defer c.report.close()
@@ -88,12 +88,12 @@ func (c *command) guard(ctx context.Context, work func(context.Context) error) (
 	c.report.style.Color = useColor("auto", c.stderr)
 	err := work(ctx)
 	if err != nil && ctx.Err() != nil {
-		err = ctx.Err() // of what went wrong then, the signal is the cause
+		err = ctx.Err() // because the signal is the cause of any error after it
 	}
 	return c.finish(err)
 }
 
-// start parses the arguments and runs the command.
+// start parses the arguments, and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := s.table()
 	c.name, c.typed = s.Name, args
@@ -104,7 +104,7 @@ func (s subcommand) start(ctx context.Context, c *command, args []string) error 
 	} else if err := s.prepare(c, t, args); err != nil {
 		return s.own(c, err)
 	}
-	var text bytes.Buffer // of --help
+	var text bytes.Buffer // text of --help
 	err := s.app(c, t, &text).RunContext(ctx, append(strings.Fields("ptxlink "+s.Name), c.arguments...))
 	if err == nil {
 		err = c.show(text.Bytes())
@@ -112,8 +112,8 @@ func (s subcommand) start(ctx context.Context, c *command, args []string) error 
 	return s.own(c, err)
 }
 
-// prepare is the pre-pass: it turns the arguments into inputs, and options for the
-// library.
+// prepare is the pre-pass: it turns the arguments into inputs and into options that the library can
+// parse.
 func (s subcommand) prepare(c *command, t table, args []string) error {
 	if s.first != nil {
 		args = s.first(args)
@@ -151,11 +151,11 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 	return err
 }
 
-// flagsVariable names the variable with options for every link. Options on the command line come after them
-// and win.
+// flagsVariable names the variable with options for every link. Options on the command line must
+// come after them, so that they win.
 const flagsVariable = "PTXLINK_FLAGS"
 
-// flagsOfEnvironment returns the words of flagsVariable, which are written as in a response file.
+// flagsOfEnvironment returns the words of flagsVariable, which have the syntax of a response file.
 func flagsOfEnvironment(read *infile.Files) ([]string, error) {
 	words, err := splitArguments(os.Getenv(flagsVariable), runtime.GOOS)
 	if err != nil {
@@ -189,7 +189,7 @@ func (c *command) finish(err error) int {
 func (c *command) interrupted() {
 	const text = "interrupted; nothing was written"
 	if c.report.text() {
-		fmt.Fprintln(c.stderr, "ptxlink: "+text) // no error of the inputs
+		fmt.Fprintln(c.stderr, "ptxlink: "+text) // since it is not an error of the inputs
 	} else {
 		c.report.write([]*diag.Message{diag.New(diag.Interrupted, diag.Place{}, text)})
 	}

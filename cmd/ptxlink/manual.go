@@ -25,7 +25,6 @@ var manualCommand = subcommand{
 	run: (*command).manual,
 }
 
-// manual is ptxlink manual.
 func (c *command) manual(opts *cli.Context) error {
 	if len(c.inputs) > 1 {
 		return usageError("one command has one manual page", "ptxlink --help lists the subcommands")
@@ -52,9 +51,9 @@ func (c *command) manual(opts *cli.Context) error {
 	return usageError(fmt.Sprintf("there is no subcommand %q", name), "ptxlink --help lists the subcommands")
 }
 
-// render runs a template of the library's printer for each command. The library would
-// make manual pages from Markdown, in which the options are sorted, without categories and
-// names of values, and with dashes that are no minus signs; its reader of Markdown takes
+// render runs a template of the library's printer for each command. The library's own manual pages
+// are not used, because it would make them from Markdown, with sorted options, without categories
+// and names of values, and with dashes instead of minus signs. Its reader of Markdown also takes
 // 0.5 ms at every start.
 func render(template string, commands ...subcommand) []byte {
 	var b bytes.Buffer
@@ -67,14 +66,14 @@ func render(template string, commands ...subcommand) []byte {
 // Title is the name of the manual page: ptxlink, or ptxlink-nm.
 func (s subcommand) Title() string { return strings.TrimSuffix("ptxlink-"+s.Name, "-") }
 
-// Summary is what the command does, as in the NAME of a manual page.
+// Summary describes the command in the words of the NAME section of a manual page.
 func (s subcommand) Summary() string {
 	return strings.TrimSuffix(cmp.Or(strings.TrimPrefix(s.Usage, "ptxlink "), s.Usage), ".")
 }
 
 func (s subcommand) Groups() []group { return groups(s.flags()) }
 
-// Others are the subcommands of linking.
+// Others returns the subcommands, if the command is linking itself.
 func (s subcommand) Others() []subcommand {
 	if s.Name != "" {
 		return nil
@@ -82,13 +81,14 @@ func (s subcommand) Others() []subcommand {
 	return subcommands
 }
 
-// Paragraphs are those of the description, but the last one, which has the exit codes.
+// Paragraphs returns the paragraphs of the description except the last, because that has the exit
+// codes.
 func (s subcommand) Paragraphs() []string {
 	list := strings.Split(s.Description, "\n\n")
 	return list[:len(list)-1]
 }
 
-// Codes is the meaning of the exit codes.
+// Codes returns the meaning of the exit codes.
 func (s subcommand) Codes() string {
 	_, codes, _ := strings.Cut(s.Description, "Exit codes: ")
 	return strings.Join(strings.Fields(codes), " ")
@@ -96,14 +96,14 @@ func (s subcommand) Codes() string {
 
 func (s subcommand) Warnings() string { return strings.Join(ruleNames(diag.Warning), ", ") }
 
-// Sentences are the whole description of an option. They begin with a capital letter,
-// except for names of programs.
+// Sentences returns the whole description of an option. It begins with a capital letter, except
+// that names of programs must stay in lower case.
 func (o option) Sentences() string {
 	return strings.TrimSpace(diag.Sentence(o.Text) + ". " + o.More)
 }
 
-// manTemplate is a page of section 1, in the macros of man(7). It has no date, so that
-// it is the same wherever it is made.
+// manTemplate is a page of section 1, in the macros of man(7). It has no date, since it must be the
+// same wherever it is made.
 //
 //go:embed manual.tmpl
 var manTemplate string
@@ -113,7 +113,7 @@ var manTemplate string
 //go:embed options.tmpl
 var markdownTemplate string
 
-// roff escapes text for man.
+// roff escapes text, because man would otherwise interpret some of its characters.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(text)
 	if strings.HasPrefix(text, ".") {
@@ -122,7 +122,7 @@ func roff(text string) string {
 	return text
 }
 
-// roffLines returns a paragraph. Its indented lines keep their breaks.
+// roffLines returns a paragraph. Its indented lines must keep their breaks.
 func roffLines(paragraph string) string {
 	var b strings.Builder
 	literal := false
@@ -139,7 +139,7 @@ func roffLines(paragraph string) string {
 	return b.String()
 }
 
-// markdown returns a paragraph; one with indented lines is shown as it is.
+// markdown returns a paragraph. A paragraph with indented lines is shown unchanged.
 func markdown(text string) string {
 	if strings.Contains(text, "\n ") {
 		return "```\n" + text + "\n```"

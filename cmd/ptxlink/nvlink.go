@@ -32,7 +32,7 @@ var nvlinkCommand = subcommand{
 	run:     links((*linkJob).nvlink),
 }
 
-// nvlinkFlags are the options of NVIDIA's nvlink.
+// nvlinkFlags returns the options of NVIDIA's nvlink.
 func nvlinkFlags() []cli.Flag {
 	const output, input, assembler, messages = "Output", "Inputs", "ptxas", "Messages"
 	return slices.Concat([]cli.Flag{
@@ -61,13 +61,14 @@ func nvlinkFlags() []cli.Flag {
 	}, linkFlags("L"), nvlinkOwn(), nvlinkIgnored())
 }
 
-// unknownToNvlink returns the options of linking that NVIDIA's nvlink does not have.
+// unknownToNvlink returns the options of linking that NVIDIA's nvlink lacks.
 func unknownToNvlink() []cli.Flag {
 	return append(besides(nvlinkFlags(), "ptxas-budget", "ptx-version", "whole-archive", "no-whole-archive", "push-state", "pop-state"), budgetFlag(5))
 }
 
-// besides returns the options of linking that the place of another linker has beside its own, without those that
-// decide what is written, and without some more.
+// besides returns the options of linking that ptxlink accepts besides own when it replaces another
+// linker. It skips options that decide the kind of output, because the other linker's options do,
+// and the options in without.
 func besides(own []cli.Flag, without ...string) []cli.Flag {
 	without = append(without, "output", "relocatable", "cubin", "format", "compile-only", "emit-parts", "reproduce", "explain")
 	taken := map[string]bool{}
@@ -82,15 +83,15 @@ func besides(own []cli.Flag, without ...string) []cli.Flag {
 	})
 }
 
-// stackWarningFlag is an option of nvlink that clang's wrapper has, too.
+// stackWarningFlag returns an option that both nvlink and clang's wrapper have.
 func stackWarningFlag(category string) cli.Flag {
 	return &cli.BoolFlag{Name: "suppress-stack-size-warning", Category: category, Usage: "do not warn about kernels whose stack size is not known"}
 }
 
-// ignoredHere is the category of options that change nothing in the place of another linker.
+// ignoredHere is the category of options that have no effect when ptxlink replaces another linker.
 const ignoredHere = "Accepted, without effect"
 
-// nvlinkIgnored are options that change nothing here: they suit a linker of cubins, or
+// nvlinkIgnored returns options that have no effect here, because they suit a linker of cubins, or
 // choose between messages that ptxlink does not have.
 func nvlinkIgnored() []cli.Flag {
 	const ignored = ignoredHere
@@ -119,10 +120,12 @@ func nvlinkIgnored() []cli.Flag {
 	}
 }
 
-// hostScript is the option with which NVIDIA's nvlink links nothing, and takes neither inputs nor --arch.
+// hostScript is the option because of which NVIDIA's nvlink links nothing, and takes neither inputs
+// nor --arch.
 const hostScript = "gen-host-linker-script"
 
-// nvlinkOwn are options with which NVIDIA's nvlink links, after the checks of ptxlink.
+// nvlinkOwn returns options because of which NVIDIA's nvlink must link, after the checks of
+// ptxlink.
 func nvlinkOwn() []cli.Flag {
 	const own = "Left to NVIDIA's nvlink"
 	return []cli.Flag{
@@ -156,12 +159,11 @@ func optionFiles(args []string) (out []string) {
 	return out
 }
 
-// nvlink runs ptxlink nvlink.
 func (j *linkJob) nvlink() error {
 	if j.opts.Bool("version") {
 		said := "ptxlink nvlink: " + version() + "\n"
 		if path, err := j.findPtxas(); err == nil {
-			if release, _ := ptxas.Release(j.opts.Context, path); release != "" { // XLA needs that of nvlink
+			if release, _ := ptxas.Release(j.opts.Context, path); release != "" { // XLA needs nvlink's release
 				said += release + "\n"
 			}
 		}
@@ -191,7 +193,7 @@ func (j *linkJob) nvlink() error {
 	o := dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries"), LTO: lto, MapInputs: j.memory == nil}
 	j.options.Relocatable = j.opts.Bool("relocatable-link")
 	j.options.StripDebug = j.options.StripDebug || j.opts.Bool("suppress-debug-info")
-	j.options.Verbose, j.assembler.Verbose = false, false // --verbose prints registers
+	j.options.Verbose, j.assembler.Verbose = false, false // because --verbose prints registers here
 	j.assembler.SuppressStackWarnings = j.opts.Bool("suppress-stack-size-warning")
 	if n := j.opts.String("maxrregcount"); n != "" {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
@@ -270,13 +272,13 @@ func (j *linkJob) findCubinTools() (err error) {
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	if j.assembler.Nvlink, err = j.assembler.TryNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil { // without one, the whole program is assembled
+	if j.assembler.Nvlink, err = j.assembler.TryNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil { // otherwise the mode is whole
 		return &exitError{exitIO, err}
 	}
 	return nil
 }
 
-// checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
+// checkNvlink returns an error if a command line of ptxlink nvlink is not valid.
 func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 	if arch == "" {
 		return usageError("no --arch", "--arch=sm_80 names the GPU")
@@ -298,7 +300,7 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 	return nil
 }
 
-// leftToNvlink returns the option with which NVIDIA's nvlink links, or "".
+// leftToNvlink returns the option because of which NVIDIA's nvlink must link, or "".
 func (j *linkJob) leftToNvlink() string {
 	for _, option := range nvlinkOwn() {
 		if name := option.Names()[0]; j.opts.IsSet(name) {
@@ -308,8 +310,8 @@ func (j *linkJob) leftToNvlink() string {
 	return ""
 }
 
-// forNvlink returns the arguments for NVIDIA's nvlink: those that were typed, unless an option of ptxlink is
-// among them, perhaps in a file.
+// forNvlink returns the arguments for NVIDIA's nvlink. They are the typed ones, unless they have an
+// option of ptxlink, perhaps in a file: nvlink would refuse it, so it must be removed.
 func (j *linkJob) forNvlink() []string {
 	ours := unknownToNvlink()
 	if !slices.ContainsFunc(ours, func(f cli.Flag) bool { return j.opts.IsSet(f.Names()[0]) }) {
@@ -329,7 +331,7 @@ func (j *linkJob) forNvlink() []string {
 	})
 }
 
-// handOver lets NVIDIA's nvlink link with the same arguments, if the checks find no error.
+// handOver runs NVIDIA's nvlink with the same arguments, but only if the checks find no error.
 func (j *linkJob) handOver(option string) (err error) {
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
@@ -357,8 +359,8 @@ func (j *linkJob) handOver(option string) (err error) {
 	return err
 }
 
-// deviceFiles returns the inputs in nvlink's order: files, then libraries. A library
-// that is in no directory belongs to the host, as for nvlink, and so does a shared one.
+// deviceFiles returns the inputs in nvlink's order: files, then libraries. A library that is in no
+// directory belongs to the host, as for nvlink, and so does a shared one, so they are skipped.
 func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 	var libraries []dlink.File
 	inputs := slices.DeleteFunc(slices.Clone(j.inputs), func(in input) bool {
@@ -410,13 +412,13 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 	return files
 }
 
-// similarLibrary returns the end of a message about a library that no directory has.
+// similarLibrary returns the end of a message about a missing library, which suggests another name.
 func similarLibrary(name string, dirs []string) string {
 	return typo.Question("", strings.TrimPrefix(object.SimilarLibrary(name, dirs), "-l:")) // x.lib is looked up as -l:x.lib
 }
 
-// sharedLibrary returns the shared library that the host linker takes for -l name, or "" if the archive is
-// in an earlier directory.
+// sharedLibrary returns the shared library that the host linker would take for -l name, or "" if
+// the archive is in an earlier directory.
 func sharedLibrary(name, archive string, dirs []string) string {
 	for _, dir := range dirs {
 		path := filepath.Join(dir, "lib"+name+".so")
@@ -430,7 +432,7 @@ func sharedLibrary(name, archive string, dirs []string) string {
 	return ""
 }
 
-// libraryPath returns the directory in /LIBPATH:DIR, which nvcc writes on Windows for -L DIR.
+// libraryPath returns the directory in /LIBPATH:DIR. nvcc writes this on Windows instead of -L DIR.
 func libraryPath(word string) (dir string, ok bool) {
 	const option = "/LIBPATH:"
 	if len(word) <= len(option) || !strings.EqualFold(word[:len(option)], option) {
@@ -439,10 +441,11 @@ func libraryPath(word string) (dir string, ok bool) {
 	return word[len(option):], true
 }
 
-// findPtxas finds the ptxas of the toolkit that this program links in: --ptxas or $PTXAS, else the one beside the nvlink
-// that it was called as by its path (Bazel's rules_cuda calls a link to the toolkit's, without PATH); else the
-// one on PATH, where nvcc puts its own directory first. If nvcc is called by a relative path, so is that
-// directory, which package exec refuses only to be safe.
+// findPtxas finds the ptxas of the toolkit in whose place this program links: --ptxas or $PTXAS,
+// otherwise the one beside the nvlink by whose path this program was called, because Bazel's
+// rules_cuda calls a link to the toolkit's nvlink without PATH. Otherwise it is the one on PATH,
+// because nvcc puts its own directory first. If nvcc is called by a relative path, that directory
+// is relative too, and must be accepted, although package exec refuses it to be safe.
 func (j *linkJob) findPtxas() (string, error) {
 	if named := j.opts.String("ptxas"); named != "" || os.Getenv("PTXAS") != "" {
 		return j.assembler.Find(named)

@@ -11,25 +11,24 @@ import (
 	"ptxlink/link/diag"
 )
 
-// choice is the value of a cli.GenericFlag: one of some words, or a value that may be
-// missing.
+// choice is the value of a cli.GenericFlag: one of some words, or a value that may be missing.
 type choice struct {
-	words    string // separated by spaces; completion offers them
-	open     bool   // other values are taken too
+	words    string // separated by spaces, so that completion can offer them
+	open     bool   // other values are accepted too
 	optional bool   // only "=" gives a value
-	bare     string // the value of an optional one without "="
+	bare     string // the value of an optional one if "=" is missing
 	given    []string
 }
 
 func oneOf(words string) *choice { return &choice{words: words} }
 
-// maybe is a value that may be missing.
+// maybe returns a value that may be missing.
 func maybe() *choice { return &choice{open: true, optional: true} }
 
-// when is the value of --color-diagnostics.
+// when returns the value of --color-diagnostics.
 func when() *choice { return &choice{words: "auto always never", optional: true, bare: "always"} }
 
-// Set adds a value. Package flag says "true" for an option without one.
+// Set adds a value. If an option has no value, package flag passes "true", which Set must replace.
 func (c *choice) Set(value string) error {
 	if c.optional && value == "true" {
 		value = c.bare
@@ -49,8 +48,8 @@ func (c *choice) String() string {
 func (c *choice) Get() any         { return c.given }
 func (c *choice) IsBoolFlag() bool { return c.optional }
 
-// check returns an error if a value is not one of the words. option is how messages
-// spell the option.
+// check returns an error if a value is not one of the words. option is the spelling of the option
+// for messages.
 func (c *choice) check(option string) error {
 	words := strings.Fields(c.words)
 	for _, value := range c.given {
@@ -73,8 +72,8 @@ func words(opts *cli.Context, name string) []string {
 	return list
 }
 
-// checkValues checks the values that package flag accepts. No number of any option is
-// negative.
+// checkValues checks values that package flag accepts. Numbers must not be negative, whatever the
+// option.
 func checkValues(opts *cli.Context) error {
 	for _, f := range opts.Command.Flags {
 		switch f := f.(type) {
@@ -91,8 +90,7 @@ func checkValues(opts *cli.Context) error {
 	return nil
 }
 
-// needsValue reports whether the next argument is the option's value when none
-// was given with "=".
+// needsValue reports whether the next argument is the value of an option without "=".
 func needsValue(f cli.Flag) bool {
 	if f, ok := f.(*cli.GenericFlag); ok {
 		return !f.Value.(*choice).optional
@@ -100,18 +98,18 @@ func needsValue(f cli.Flag) bool {
 	return f.(cli.DocGenerationFlag).TakesValue()
 }
 
-// table is the options of a command, also by name.
+// table is the options of a command, in order and by name.
 type table struct {
 	flags []cli.Flag
-	shown []cli.Flag // by --help
+	shown []cli.Flag // options that --help shows
 	named map[string]cli.Flag
-	// Spelling is how messages spell an option of linking.
+	// Spelling says how messages spell an option of linking.
 	diag.Spelling
 	unknown string // advice for options that are not in the table
 }
 
-// newTable returns the table of flags. like holds options of linking that are spelled
-// otherwise.
+// newTable returns the table of flags. like holds options of linking that have another spelling in
+// it.
 func newTable(flags []cli.Flag, like map[string]string) table {
 	t := table{named: make(map[string]cli.Flag, 2*len(flags))}
 	t.Spelling.Options = func(option string) (string, bool) {
@@ -125,7 +123,6 @@ func newTable(flags []cli.Flag, like map[string]string) table {
 	return t
 }
 
-// add adds options.
 func (t *table) add(flags []cli.Flag) {
 	t.flags = append(slices.Clip(t.flags), flags...)
 	for _, f := range flags {
@@ -135,16 +132,17 @@ func (t *table) add(flags []cli.Flag) {
 	}
 }
 
-// used returns the flags that the options from reorder name, and those with a default.
-// For others an empty value is the same. The library compares each flag that is not
-// given with all the others, which takes longer than a small link.
+// used returns the flags that the options from reorder name, and flags with a default. Other flags
+// can be skipped, because the library gives them an empty value anyway. It is faster, because the
+// library compares each flag that is not given with all the others, which takes longer than a small
+// link.
 func (t table) used(options []string) []cli.Flag {
 	given := map[cli.Flag]bool{}
 	for _, option := range options {
 		name, value, assigned := strings.Cut(option[2:], "=")
 		given[t.named[name]] = true
 		if on, _ := strconv.ParseBool(value); name == "help" && (on || !assigned) {
-			return t.shown // it shows them
+			return t.shown // because it shows them
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(t.flags), func(f cli.Flag) bool {
@@ -154,20 +152,20 @@ func (t table) used(options []string) []cli.Flag {
 		case *cli.StringFlag:
 			return f.Value == "" && !given[f]
 		case *cli.StringSliceFlag:
-			// By each further name the library would set the list again, from a copy
-			// in JSON, which holds only UTF-8.
+			// For each further name the library would set the list again, from a copy in JSON,
+			// which cannot hold bytes that are not UTF-8.
 			f.Aliases, f.KeepSpace = nil, true
 		}
 		return !given[f]
 	})
 }
 
-// option is a flag as help, manual pages and completion show it.
+// option is a flag in the form that help, manual pages and completion show.
 type option struct {
 	Spellings     []string // the short ones first
-	Value         string   // its name, which Before and After enclose: " FILE", "DIR", "[=WHEN]"
+	Value         string   // name of the value, between Before and After: " FILE", "DIR", "[=WHEN]"
 	Before, After string
-	Text          string // its line in --help
+	Text          string // its line in --help, or the first sentence
 	More          string // further sentences
 	category      string
 	optional      bool     // only "=" gives the value
@@ -194,13 +192,12 @@ func describeFlag(f cli.Flag) option {
 	return o
 }
 
-// heads returns all spellings, and the value.
+// heads returns all spellings, followed by the value.
 func (o option) heads() string {
 	return strings.Join(o.Spellings, ", ") + o.Before + o.Value + o.After
 }
 
-// spell writes the name of an option the way ld and nvcc do: -L, -Map, -Xptxas
-// and --threads.
+// spell writes the name of an option as ld and nvcc do: -L, -Map, -Xptxas and --threads.
 func spell(name string) string {
 	if len(name) == 1 || 'A' <= name[0] && name[0] <= 'Z' {
 		return "-" + name

@@ -18,8 +18,7 @@ import (
 	"ptxlink/link/ptxas"
 )
 
-// otherOutputs maps suffixes of files that a link does not write to the programs that
-// write them.
+// otherOutputs maps suffixes of files that a link cannot write to the programs that write them.
 var otherOutputs = []struct{ endings, is, help string }{
 	{".o .obj", "an object file", "write out.ptx, or out.cubin, which nvlink reads; ptxlink ar --format=nv makes host objects of PTX"},
 	{".a .lib", "an archive", "ptxlink ar libx.a a.ptx makes one of separate modules"},
@@ -29,7 +28,7 @@ var otherOutputs = []struct{ endings, is, help string }{
 	{".c .cc .cpp .cxx .cu .cuh .h .hpp .rs .py", "source code", "write out.ptx or out.cubin"},
 }
 
-// readOutput reads the options that say what is written, and where.
+// readOutput reads the options that choose the output and its name.
 func (j *linkJob) readOutput() error {
 	opts := j.opts
 	j.output = opts.String("output")
@@ -62,8 +61,8 @@ func (j *linkJob) readOutput() error {
 // cubin reports whether the output is not PTX.
 func (j *linkJob) cubin() bool { return j.format != "ptx" }
 
-// checkOutputName returns an error if a link does not write files with the suffix of
-// an output, or not in this format. Names without a suffix are accepted.
+// checkOutputName returns an error if the suffix of an output is for files that a link cannot
+// write, or for another format. Names without a suffix are accepted.
 func checkOutputName(path, format string) error {
 	ending := strings.ToLower(filepath.Ext(path))
 	what := map[string]string{"ptx": "PTX", "cubin": "a cubin", "fatbin": "a fatbin"}[format]
@@ -86,11 +85,12 @@ func checkOutputName(path, format string) error {
 		fmt.Sprintf("write out.%s, or say --format=%s", format, format))
 }
 
-// exitPipe is the exit code that a shell shows for a program that SIGPIPE ended, such
-// as ptxlink nm a.ptx | head. ptxlink first removes its temporary files.
+// exitPipe is the exit code that a shell shows for a program that SIGPIPE ended, such as ptxlink nm
+// a.ptx | head. ptxlink does not let SIGPIPE end it, because it must first remove its temporary
+// files.
 const exitPipe = 128 + 13
 
-// write writes all files or none. All commands use it, for the last files that they write.
+// write writes all files or none. All commands must use it for their last files.
 func (c *command) write(inputs []string, files ...outfile.File) error {
 	c.memory.redirect(files)
 	if err := c.memory.unnamed(); err != nil {
@@ -99,7 +99,7 @@ func (c *command) write(inputs []string, files ...outfile.File) error {
 	return c.writeFirst(inputs, files...)
 }
 
-// writeFirst writes files like write, and the command may write more.
+// writeFirst writes files like write if the command may write more afterwards.
 func (c *command) writeFirst(inputs []string, files ...outfile.File) error {
 	c.memory.redirect(files)
 	err := outfile.Write(inputs, c.read, files...)
@@ -115,9 +115,9 @@ func (c *command) writeFirst(inputs []string, files ...outfile.File) error {
 	return err
 }
 
-// sayWritten says what a link wrote and what can be done with it, if standard error is a terminal. It says nothing
-// with -w, if the output is not a regular file, for Make, which gets a dependency file, or for a compiler that calls
-// ptxlink as its linker.
+// sayWritten reports what a link wrote and how to use it, if standard error is a terminal. It must
+// be silent with -w, if the output is not a regular file, for Make, which gets a dependency file,
+// and for a compiler that calls ptxlink as its linker.
 func (j *linkJob) sayWritten(targets []ptxas.Target) {
 	if j.name != "" || !isTerminal(j.stderr) || j.report.warnings.quiet || !j.report.text() || j.output == "-" || j.beside["dependency-file"] != "" {
 		return
@@ -128,7 +128,7 @@ func (j *linkJob) sayWritten(targets []ptxas.Target) {
 	}
 	result := ptxas.Portable(targets).Result
 	text := "ptxlink: wrote " + diag.Escape(j.output)
-	if len(targets[0].Cubins) == 0 { // whose kernels are not counted
+	if len(targets[0].Cubins) == 0 { // otherwise there may be kernels that are not counted
 		text += fmt.Sprintf(", %d kernel%s", result.Kernels, map[bool]string{true: "s"}[result.Kernels != 1])
 	}
 	if text += ", " + inUnits(info.Size()); j.cubin() {
@@ -160,7 +160,7 @@ func inUnits(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1000_000)
 }
 
-// toFile is a file of write with the given contents. The path "-" is standard output.
+// toFile returns a file for write with the given contents. The path "-" is standard output.
 func (c *command) toFile(path string, data []byte) outfile.File {
 	f := outfile.File{Path: path, Data: data}
 	if path == "-" {
@@ -169,13 +169,13 @@ func (c *command) toFile(path string, data []byte) outfile.File {
 	return f
 }
 
-// toStdout is a file of write that goes to standard output.
+// toStdout returns a file for write that goes to standard output.
 func (c *command) toStdout(f outfile.File) outfile.File {
 	f.Path, f.To = "standard output", c.stdout
 	return f
 }
 
-// showJSON writes a value to standard output, as show does.
+// showJSON writes a value as JSON to standard output, as show does.
 func (c *command) showJSON(v any) error {
 	var out bytes.Buffer
 	if err := diag.WriteJSON(&out, v); err != nil {

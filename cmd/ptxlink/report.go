@@ -14,22 +14,21 @@ import (
 	"ptxlink/link/diag"
 )
 
-// reporter writes messages according to the options.
 type reporter struct {
 	w        io.Writer
 	style    link.Style
 	warnings warningOptions
-	held     []*link.Message // of a SARIF document, which is written at the end
-	keep     bool            // the messages in shown, for the page of a link that fails
+	held     []*link.Message // for SARIF, because its document is written at the end
+	keep     bool            // keep messages in shown, since the page of a failed link needs them
 	shown    []*link.Message
-	hint     bool     // tell of --explain at the end: w is a terminal
-	ids      []string // of the errors
-	// told are the messages written so far, by kind, text and place, if each is to be
-	// written once: several links of the same inputs have most in common.
+	hint     bool     // mention --explain at the end, because w is a terminal
+	ids      []string // IDs of the errors
+	// told are the messages written so far, by kind, text and place, if each must be written only
+	// once, because several links of the same inputs have most messages in common.
 	told map[string]bool
 }
 
-// write filters and writes messages, and counts the errors among them.
+// write filters and writes messages, and returns the number of errors among them.
 func (r *reporter) write(messages []*link.Message) (errors int) {
 	var shown []*link.Message
 	for _, m := range messages {
@@ -62,7 +61,7 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 	return errors
 }
 
-// close writes what is left to write, at the end of the program.
+// close writes the messages that must wait for the end of the program.
 func (r *reporter) close() {
 	switch {
 	case r.style.Format == "sarif":
@@ -74,11 +73,11 @@ func (r *reporter) close() {
 	}
 }
 
-// text reports whether messages are for people.
+// text reports whether messages are for people instead of programs.
 func (r *reporter) text() bool { return r.style.Format == "" || r.style.Format == "text" }
 
-// findFormat returns the last valid --diagnostics-format in args, so that errors in the
-// command line have that format too.
+// findFormat returns the last valid --diagnostics-format in args. It must be known before the
+// arguments are parsed, so that errors in the command line have that format too.
 func findFormat(args []string) (format string) {
 	for i, arg := range args {
 		if arg == "--" {
@@ -95,7 +94,6 @@ func findFormat(args []string) (format string) {
 	return format
 }
 
-// note writes one note.
 func (r *reporter) note(text string) {
 	var log diag.Log
 	log.Note(diag.Place{}, text)
@@ -115,8 +113,7 @@ func (r *reporter) fail(err error, code int) {
 	r.write([]*link.Message{m})
 }
 
-// terminalWidth returns the columns of the terminal, or of $COLUMNS; 0 if neither is
-// known.
+// terminalWidth returns the number of columns of the terminal, or $COLUMNS; 0 if neither is known.
 func terminalWidth(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return min(n, 10000)
@@ -129,9 +126,9 @@ func terminalWidth(w io.Writer) int {
 	return 0
 }
 
-// useColor reports whether to use colour on w. The option overrides the environment, of
-// which NO_COLOR (no-color.org) goes before FORCE_COLOR (force-color.org) and
-// CLICOLOR_FORCE (bixense.com/clicolors); without them, terminals get colour.
+// useColor reports whether to use colour on w. The option overrides the environment. There,
+// NO_COLOR (no-color.org) goes before FORCE_COLOR (force-color.org) and CLICOLOR_FORCE
+// (bixense.com/clicolors). Otherwise, only terminals get colour.
 func useColor(when string, w io.Writer) bool {
 	switch when {
 	case "always":
@@ -154,8 +151,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// bug reports a panic. There are no outputs yet, because they are written last.
-// The stack is cut to the frames between the panic and main.
+// bug reports a panic. No output exists yet, because outputs are written last. The stack is cut to
+// the frames between the panic and main.
 func (r *reporter) bug(what any, stack []byte) {
 	const keep = 8
 	var frames []string

@@ -21,15 +21,15 @@ import (
 	"ptxlink/link/dlink"
 )
 
-// reproduction is the tar of --reproduce: a directory with the name of the tar, with
-// response.txt, version.txt and the inputs under their names in the directory.
+// reproduction is the tar of --reproduce: a directory with the name of the tar, with response.txt,
+// version.txt and the inputs under their names in the directory.
 type reproduction struct {
 	dir   string
 	files []link.Input
 }
 
-// reproduce writes the tar of --reproduce. That it exists when ptxlink crashes is the
-// point of it, so it is written before the link.
+// reproduce writes the tar of --reproduce. It must do so before the link, because the tar must
+// exist even when ptxlink crashes.
 func (j *linkJob) reproduce() error {
 	file := j.beside["reproduce"]
 	if file == "" {
@@ -73,7 +73,7 @@ func (j *linkJob) reproduce() error {
 	return j.writeFirst(j.paths, outfile.File{Path: file, From: r})
 }
 
-// reproduced returns an argument as the response file has it, or "" if it is left out.
+// reproduced returns an argument in the form for the response file, or "" if it must not be there.
 func reproduced(arg string) string {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	switch name {
@@ -95,8 +95,8 @@ func reproduced(arg string) string {
 	return arg
 }
 
-// insideDir returns the path of a file in the tar, with slashes. Names below the
-// working directory stay, so that messages show them as before.
+// insideDir returns the path of a file in the tar, with slashes. Names below the working directory
+// must stay, so that messages show them as before.
 func insideDir(name string) string {
 	name = filepath.ToSlash(filepath.Clean(name))
 	if filepath.IsLocal(name) {
@@ -108,15 +108,15 @@ func insideDir(name string) string {
 	return path.Join("root", strings.NewReplacer("//?/", "", ":", "").Replace(name))
 }
 
-// beforeQuote matches the backslashes that splitArguments reads as escapes on Windows.
+// beforeQuote matches the backslashes that splitArguments would read as escapes on Windows.
 var beforeQuote = lazy.Regexp(`(\\*)("|$)`)
 
-// windowsWord quotes an argument for programs on Windows.
+// windowsWord quotes an argument so that programs on Windows read it unchanged.
 func windowsWord(w string) string {
 	return `"` + strings.ReplaceAll(beforeQuote().ReplaceAllString(w, `$1$1$2`), `"`, `\"`) + `"`
 }
 
-// responseFile returns the text of a response file with a word on each line.
+// responseFile returns the text of a response file with one word on each line.
 func responseFile(words []string, system string) []byte {
 	var b bytes.Buffer
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
@@ -131,18 +131,18 @@ func responseFile(words []string, system string) []byte {
 	return b.Bytes()
 }
 
-// WriteTo writes the tar. It has no times and users: the same link gives the same tar.
+// WriteTo writes the tar. It has no times and users, since the same link must give the same tar.
 func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 	t := tarWriter{bufio.NewWriter(w)}
 	for _, f := range r.files {
-		if err := t.addInput(r.dir+"/"+f.Name, f); err != nil && !errors.Is(err, fs.ErrNotExist) { // the link reports what cannot be read
+		if err := t.addInput(r.dir+"/"+f.Name, f); err != nil && !errors.Is(err, fs.ErrNotExist) { // the link reports missing files
 			return 0, err
 		}
 	}
 	return 0, t.close()
 }
 
-// addInput writes an input, unless it is a stream that could not be read.
+// addInput writes an input, unless it is a stream that cannot be read.
 func (t tarWriter) addInput(name string, in link.Input) error {
 	switch {
 	case in.Text != nil:
@@ -162,9 +162,9 @@ func (t tarWriter) addInput(name string, in link.Input) error {
 	return t.add(name, info.Size(), f)
 }
 
-// tarWriter writes regular files as a POSIX tar (ustar, with a pax header where a name
-// is long or not ASCII). Package archive/tar would do, but it looks up users, for which
-// Go links the C library: every start of ptxlink would pay for it. The writer keeps the first error.
+// tarWriter writes regular files as a POSIX tar (ustar, with a pax header if a name is long or not
+// ASCII). Package archive/tar is not used, because it looks up users, for which Go links the C
+// library, and every start of ptxlink would be slower. The writer keeps the first error.
 type tarWriter struct{ *bufio.Writer }
 
 const tarBlock = 512
@@ -190,7 +190,8 @@ func (t tarWriter) close() error {
 	return t.Flush()
 }
 
-// header writes the header of an entry. A size that does not fit is in the pax header.
+// header writes the header of an entry. If the size does not fit, it must be in a pax header
+// before.
 func (t tarWriter) header(name string, size int64, kind byte) {
 	var h [tarBlock]byte
 	copy(h[0:100], name)
@@ -200,7 +201,7 @@ func (t tarWriter) header(name string, size int64, kind byte) {
 	octal(116, 7, 0)
 	octal(124, 11, size&(1<<33-1))
 	octal(136, 11, 0)
-	copy(h[148:156], "        ") // the sum counts itself as spaces
+	copy(h[148:156], "        ") // because the sum counts itself as spaces
 	h[156] = kind
 	copy(h[257:], "ustar\x0000")
 	sum := int64(0)
@@ -219,7 +220,8 @@ func (t tarWriter) pad(n int64) {
 	}
 }
 
-// paxRecord returns "LENGTH KEY=VALUE\n", whose length counts itself.
+// paxRecord returns "LENGTH KEY=VALUE\n". The length includes its own digits, so it must be
+// searched for.
 func paxRecord(key, value string) string {
 	rest := " " + key + "=" + value + "\n"
 	n := len(rest) + 1

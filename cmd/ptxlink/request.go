@@ -18,7 +18,7 @@ import (
 
 const maxHeader = 16 << 20 // bytes
 
-// request is a request. docs/serve.md describes its fields.
+// request is one request to ptxlink serve. docs/serve.md describes its fields.
 type request struct {
 	id            int64
 	args, outputs []string
@@ -28,7 +28,7 @@ type request struct {
 	keep, arch    string
 	drop          string
 	cancel        int64
-	refused       error // why it is not run
+	refused       error // the reason why it cannot run
 }
 
 // content is a file whose bytes follow the header.
@@ -38,8 +38,8 @@ type content struct {
 	data []byte
 }
 
-// tellApart gives files of one name names of their own, as programs call several modules
-// kernel.ptx: the second is kernel.ptx#2. It returns all names of each original one.
+// tellApart gives files with the same name different names, because programs call several modules
+// kernel.ptx: the second becomes kernel.ptx#2. It returns all new names for each original name.
 func tellApart(files []content) map[string][]string {
 	names, taken := map[string][]string{}, map[string]bool{}
 	for _, f := range files {
@@ -57,18 +57,18 @@ func tellApart(files []content) map[string][]string {
 	return names
 }
 
-// frame is what readRequest returns.
+// frame is the result of readRequest.
 type frame struct {
 	*request
 	err error
 }
 
-// brokenFrame is the error of standard input after which no further request can be found.
+// brokenFrame is an error of standard input after which no further request can be found.
 type brokenFrame string
 
 func (e brokenFrame) Error() string { return string(e) }
 
-// readRequests sends the requests up to the first error.
+// readRequests sends the requests up to the first error, after which there cannot be others.
 func readRequests(ctx context.Context, in io.Reader, to chan<- frame) {
 	reader := bufio.NewReaderSize(in, 1<<16)
 	for {
@@ -84,8 +84,8 @@ func readRequests(ctx context.Context, in io.Reader, to chan<- frame) {
 	}
 }
 
-// readRequest reads a header and the files after it. The error is io.EOF if there is no further
-// request.
+// readRequest reads a header and the files after it. The error is io.EOF if the input ends before
+// another request.
 func readRequest(in *bufio.Reader) (*request, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(in, size[:]); err == io.EOF {
@@ -115,7 +115,7 @@ func readRequest(in *bufio.Reader) (*request, error) {
 	return r, nil
 }
 
-// cut returns the error of a read within a request.
+// cut returns the error of a read in the middle of a request, where the input must not end.
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return brokenFrame("it ends within a request")
@@ -123,8 +123,8 @@ func cut(err error) error {
 	return err
 }
 
-// read reads the file. It allocates memory as the bytes come, because the size may be wrong, and
-// leaves out a file for which there is no memory.
+// read reads the file. It allocates memory only as the bytes come, because the size may be wrong,
+// and skips a file for which memory is missing.
 func (f *content) read(in io.Reader) (err error) {
 	part := &io.LimitedReader{R: in, N: f.Size}
 	f.data, err = room.ReadAll(part, f.Size)
@@ -139,8 +139,9 @@ func (f *content) read(in io.Reader) (err error) {
 	return err
 }
 
-// parseRequest reads the fields of a request. An error in one of them is kept in refused: the end of
-// the frame is known, since no bytes follow for a file without a size.
+// parseRequest reads the fields of a request. An error in a field is kept in refused instead of
+// ending the input: the end of the frame is still known, since no bytes follow for a file without a
+// size.
 func parseRequest(header []byte) (*request, error) {
 	d := json.NewDecoder(bytes.NewReader(header))
 	d.UseNumber()
@@ -171,7 +172,7 @@ func parseRequest(header []byte) (*request, error) {
 	return r, nil
 }
 
-// check returns what is wrong with fields of the right types.
+// check returns the error of a combination of fields that have the right types.
 func (r *request) check() error {
 	kinds := 0
 	for _, given := range []bool{len(r.args) > 0, r.keep != "", r.drop != "", r.cancel != 0} {
@@ -192,14 +193,14 @@ func (r *request) check() error {
 	return nil
 }
 
-// fields are the fields of a JSON object that are not read yet, and the first error.
+// fields holds the fields of a JSON object that are not read yet, and the first error.
 type fields struct {
 	values map[string]any
-	of     string // what the object is
+	of     string // description of the object
 	wrong  error
 }
 
-// kind is a type of fields. read returns what it can of a wrong value.
+// kind is a type of fields. read returns as much as possible of a wrong value.
 type kind[T any] struct {
 	is   string
 	read func(any) (T, bool)
@@ -217,7 +218,7 @@ var (
 	}}
 )
 
-// field takes a field, which may be missing.
+// field removes a field and returns its value. The field may be missing.
 func field[T any](f *fields, name string, of kind[T]) (value T) {
 	v, given := f.values[name]
 	if !given {
@@ -253,13 +254,11 @@ func (f *fields) fail(format string, args ...any) {
 	}
 }
 
-// typed returns a value of the type.
 func typed[T any](v any) (T, bool) {
 	t, ok := v.(T)
 	return t, ok
 }
 
-// listOf returns the elements of the type.
 func listOf[T any](v any) (all []T, ok bool) {
 	values, ok := v.([]any)
 	for _, v := range values {
@@ -272,7 +271,8 @@ func listOf[T any](v any) (all []T, ok bool) {
 	return all, ok
 }
 
-// wholeNumber returns a number without a fraction or an exponent, as clients write it.
+// wholeNumber returns a number. It must not have a fraction or an exponent, since clients do not
+// write them.
 func wholeNumber(v any) (int64, bool) {
 	n, _ := v.(json.Number)
 	i, err := n.Int64()

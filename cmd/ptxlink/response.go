@@ -16,30 +16,30 @@ import (
 	"ptxlink/internal/room"
 )
 
-// Limits of response files, larger than any build needs. A file that names itself is
-// detected earlier. The limits stop an endless chain of files, files that name each
-// other many times, and an endless device.
+// These limits of response files are larger than any build needs. A file that names itself is
+// detected earlier. The limits must stop an endless chain of files, files that name each other many
+// times, and an endless device.
 const (
 	maxNesting  = 16
-	maxResponse = 1000     // files that are read
-	maxArgBytes = 32 << 20 // in all of them
+	maxResponse = 1000     // number of files that are read
+	maxArgBytes = 32 << 20 // in all files together
 )
 
-// expand replaces every @FILE with the arguments in FILE, which may name more response
-// files. A relative name is relative to the working directory, as in GCC. Every argument
-// after "--" is a file.
+// expand replaces every @FILE with the arguments in FILE, which may name more response files. A
+// relative name is relative to the working directory, as in GCC. Arguments after "--" stay
+// unchanged, because they are files.
 func expand(read *infile.Files, args []string) ([]string, error) {
 	return (&responses{read: read}).expand(args, nil)
 }
 
-// responses counts the files and bytes read for one command line.
+// responses counts the files and bytes read for one command line, because both are limited.
 type responses struct {
 	files int
 	bytes int64
 	read  *infile.Files
 }
 
-// expand expands the arguments in the last file of within.
+// expand expands arguments. They come from the last file of within.
 func (r *responses) expand(args, within []string) ([]string, error) {
 	var out []string
 	for i, arg := range args {
@@ -78,7 +78,7 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 	return out, nil
 }
 
-// readFile reads a response file as far as the bound allows.
+// readFile reads a response file, unless it would exceed the limit.
 func (r *responses) readFile(name string) (string, error) {
 	text, err := r.read.ReadFile(name, maxArgBytes-r.bytes)
 	if errors.Is(err, room.ErrTooLong) {
@@ -91,7 +91,7 @@ func (r *responses) readFile(name string) (string, error) {
 	return decoded(text), nil
 }
 
-// decoded returns text as UTF-8. PowerShell 5 writes UTF-16.
+// decoded returns text as UTF-8, because PowerShell 5 writes UTF-16.
 func decoded(text []byte) string {
 	if text, ok := bytes.CutPrefix(text, []byte("\xff\xfe")); ok {
 		units := make([]uint16, len(text)/2)
@@ -104,13 +104,12 @@ func decoded(text []byte) string {
 	return string(text)
 }
 
-// splitArguments splits text into arguments as GCC does: white space separates, both
-// kinds of quotes group, and a backslash takes the next byte as it is, within
-// quotes too. On Windows only " groups, and backslashes stand for themselves unless a " follows, as for all
-// programs there.
-// Libraries split as a shell does: google/shlex, mattn/go-shellwords and
-// kballard/go-shellquote refuse 'q\'q', which GCC writes; the first drops what follows
-// #, the second what follows ;.
+// splitArguments splits text into arguments as GCC does: white space separates, both kinds of
+// quotes group, and a backslash makes the next byte literal, within quotes too. On Windows only "
+// groups, and backslashes are literal unless a " follows, as for all programs there. Libraries
+// cannot be used, because they split as a shell does: google/shlex, mattn/go-shellwords and
+// kballard/go-shellquote refuse 'q\'q', which GCC writes; the first drops the text after #, the
+// second the text after ;.
 func splitArguments(text, system string) ([]string, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	windows := system == "windows"

@@ -4,5 +4,6 @@ package main
 
 import "io"
 
-// apart returns its arguments: no path names the standard input and output of a process.
+// apart returns its arguments, because here no path names the standard input and output of a
+// process.
 func apart(in io.Reader, out io.Writer) (io.Reader, io.Writer, error) { return in, out, nil }

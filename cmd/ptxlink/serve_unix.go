@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// apart returns standard input and output under other numbers. /dev/stdin and /dev/stdout, which a
-// request may name, would take bytes of the next request or put some between the answers. They
-// become the null device and standard error.
+// apart returns standard input and output under other numbers, because a request may name
+// /dev/stdin and /dev/stdout. These would take bytes of the next request, or put bytes between the
+// answers, so they become the null device and standard error.
 func apart(in io.Reader, out io.Writer) (io.Reader, io.Writer, error) {
 	if in != os.Stdin || out != os.Stdout {
 		return in, out, nil

@@ -21,24 +21,24 @@ import (
 type subcommand struct {
 	cli.Command
 	flags  func() []cli.Flag                        // Command.Flags, made only for the command that runs
-	more   func() []cli.Flag                        // options that --help does not list; nil if there are none
-	first  func([]string) []string                  // sees the arguments before @FILE is read, and returns them
-	before func(*command, table, []string) []string // sees the arguments afterwards, and returns them
+	more   func() []cli.Flag                        // options that --help does not list; may be nil
+	first  func([]string) []string                  // changes the arguments before @FILE is read
+	before func(*command, table, []string) []string // changes the arguments afterwards
 	run    func(*command, *cli.Context) error       // the arguments are c.inputs
-	like   map[string]string                        // options of linking that are spelled otherwise
-	// unknown is the advice for options that the command does not know.
+	like   map[string]string                        // options of linking that have another spelling
+	// unknown is the advice for options that the command does not have.
 	unknown string
 
-	letters bool // several options of one letter may share a dash
+	letters bool // several options of one letter may share a dash, as in nm
 }
 
-// commandsText has a section for each subcommand, whose first line is what it does; the
-// description follows an empty line. --help, the manual pages and docs/options.md show them.
+// commandsText has a section for each subcommand: its first line is a summary, and the description
+// follows an empty line. --help, the manual pages and docs/options.md show them.
 //
 //go:embed commands.txt
 var commandsText string
 
-// described returns a command with its texts.
+// described returns a command with its texts from commandsText.
 func described(name string) cli.Command {
 	_, text, _ := strings.Cut(commandsText, "-- "+name+" ")
 	text, _, _ = strings.Cut(text, "\n\n-- ")
@@ -47,7 +47,7 @@ func described(name string) cli.Command {
 	return cli.Command{Name: name, Usage: usage, ArgsUsage: strings.TrimSpace(args), Description: strings.TrimSpace(description)}
 }
 
-// linking is the command without a subcommand.
+// linking is the command if there is no subcommand.
 var linking = subcommand{
 	Command: cli.Command{
 		Usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",
@@ -59,18 +59,16 @@ var linking = subcommand{
 	more:  func() []cli.Flag { return nil },
 }
 
-// subcommands lists them in the order of --help. Some of their functions refer to the list, so it is
-// set in init: Go allows no cycle among initial values.
+// subcommands lists the subcommands in the order of --help. It must be set in init, because some of
+// their functions refer to the list, and Go allows no cycle among initial values.
 var subcommands []subcommand
 
 func init() {
 	subcommands = []subcommand{abiCommand, arCommand, checkCommand, clangWrapperCommand, completionCommand, depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand, nmCommand, nvlinkCommand, nvptxLdCommand, rustLinkerCommand, serveCommand, sizeCommand, versionCommand}
 }
 
-// allCommands returns linking and the subcommands.
 func allCommands() []subcommand { return append([]subcommand{linking}, subcommands...) }
 
-// table returns the options of the command.
 func (s subcommand) table() table {
 	t := newTable(s.flags(), s.like)
 	if s.more != nil {
@@ -80,17 +78,17 @@ func (s subcommand) table() table {
 	return t
 }
 
-// Line is what a user types.
+// Line returns the command as a user types it.
 func (s subcommand) Line() string { return strings.TrimSpace("ptxlink " + s.Name) }
 
 // findSubcommand returns the subcommand in args, or linking, and the arguments after it. Only the
 // first argument can be a subcommand, so that files may have any name: "./abi",
 // "-- abi", or an option before it, link a file called abi.
 //
-// "help nm" is "nm --help", unless there is a file called help.
+// "help nm" is "nm --help", unless a file is called help.
 func findSubcommand(args []string) (sub subcommand, rest []string) {
 	if words, ok := asked(args); ok && len(words) == 1 {
-		return linking, args // the name is being typed
+		return linking, args // because the name is being typed
 	} else if len(args) > 0 && args[0] == "help" && !ok {
 		if _, err := os.Stat("help"); infile.Absent(err) {
 			args = append(slices.Clone(args[1:]), "--help")
@@ -106,10 +104,10 @@ func findSubcommand(args []string) (sub subcommand, rest []string) {
 	return linking, args
 }
 
-// calledAs returns the arguments of a program that is called by another name, as a link
-// or a copy: nvlink stands for ptxlink nvlink, and so do clang-nvlink-wrapper and
-// nvptx-none-ld for theirs, and the names of rustc's linkers for nvptx64. So does ld in a directory of gcc's offload compiler, nvptx-none/bin or
-// accel/nvptx-none.
+// calledAs returns the arguments of a program that was called by another name, because it is a link
+// or a copy: nvlink means ptxlink nvlink. The same holds for clang-nvlink-wrapper, nvptx-none-ld
+// and the names of rustc's linkers for nvptx64, and for ld in a directory of gcc's offload
+// compiler, nvptx-none/bin or accel/nvptx-none.
 func calledAs(program string, args []string) []string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
 	dir := filepath.Dir(program)
@@ -128,8 +126,7 @@ func calledAs(program string, args []string) []string {
 	return args
 }
 
-// misspelt returns an error if the first argument is not a file but similar to a
-// subcommand.
+// misspelt returns an error if the first argument is not a file but is similar to a subcommand.
 func (c *command) misspelt() error {
 	first := c.inputs[0]
 	if _, ok := c.memory.input(first); ok {
@@ -149,9 +146,9 @@ func (c *command) misspelt() error {
 	return usageError(fmt.Sprintf("there is no file %s (did you mean ptxlink %s?)", first.name, near), "ptxlink --help lists the subcommands")
 }
 
-// app returns what the library runs: linking, or one subcommand of it. Its flags are
-// those that c.arguments has; the table of a command that does not run would only cost
-// time. The library writes to text, and loses errors of writing.
+// app returns the library's program: linking, or one subcommand of it. It has only the flags in
+// c.arguments, since the table of a command that does not run would only cost time. The library
+// writes to text, because it loses errors of writing.
 func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
 	s.Flags, s.UseShortOptionHandling = t.used(c.arguments), s.letters
 	s.Action = func(opts *cli.Context) error { return s.run(c, opts) }
@@ -164,15 +161,15 @@ func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
 		Name:      "ptxlink",
 		Writer:    text,
 		ErrWriter: c.stderr,
-		HideHelp:  true, // the table has it
+		HideHelp:  true, // because the table has it
 
 		EnableBashCompletion: true,
 		BashComplete:         s.BashComplete,
-		// A comma is a part of the value, as in -L a,b.
+		// A comma must be a part of the value, as in -L a,b.
 		DisableSliceFlagSeparator: true,
 		CustomAppHelpTemplate:     helpTemplate,
 		OnUsageError:              s.OnUsageError,
-		ExitErrHandler:            func(*cli.Context, error) {}, // finish decides
+		ExitErrHandler:            func(*cli.Context, error) {}, // because finish decides
 	}
 	if s.Name != "" {
 		app.Commands = []*cli.Command{&s.Command}
@@ -187,7 +184,8 @@ func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
 	return app
 }
 
-// parseError rewords an error of package flag.
+// parseError rewords an error of package flag, because users know neither its terms nor its
+// spelling.
 func parseError(err error) error {
 	var value, name string
 	if _, no := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); no == nil {
@@ -199,13 +197,14 @@ func parseError(err error) error {
 	return usageError(err.Error(), "ptxlink --help lists the options")
 }
 
-// notNumber is the error of an option with a number. No such option takes a negative one.
+// notNumber returns the error for a value that must be a number. No such option accepts a negative
+// number.
 func notNumber(name, value string) error {
 	return usageError(fmt.Sprintf("%q is not a value of %s", value, spell(name)), spell(name)+" takes a number from 0 to 2^63 - 1")
 }
 
-// own makes the error of a command line refer to the help of the subcommand instead of that of linking, and to
-// the options in the environment.
+// own makes the error of a command line refer to the help of the subcommand instead of the help of
+// linking. It also adds a note if the environment has options, because the error may be in these.
 func (s subcommand) own(c *command, err error) error {
 	usage, ok := errors.AsType[*diag.Message](err)
 	if !ok || usage.ID != diag.Usage {
@@ -220,7 +219,7 @@ func (s subcommand) own(c *command, err error) error {
 	return err
 }
 
-// commonFlags are the options that every subcommand has.
+// commonFlags returns the options that every subcommand has.
 func commonFlags() []cli.Flag {
 	return linkFlags("help", "diagnostics-format", "color-diagnostics")
 }

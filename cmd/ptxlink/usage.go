@@ -12,7 +12,6 @@ import (
 	"ptxlink/link/ptxas"
 )
 
-// readUsage reads --resource-usage.
 func (j *linkJob) readUsage() error {
 	when := j.opts.String("resource-usage")
 	j.usage = when != "" && !j.opts.Bool("dry-run")
@@ -24,14 +23,14 @@ func (j *linkJob) readUsage() error {
 	return nil
 }
 
-// showUsage writes a table of what each kernel and function uses, for each GPU. before
-// are the outputs without optimisation, if they are to be compared.
+// showUsage writes, for each GPU, a table of the resources that each kernel and function uses.
+// before are the outputs without optimisation, if they must be compared.
 func (j *linkJob) showUsage(targets []ptxas.Target, outputs, before []ptxas.Output) error {
 	for i, o := range outputs {
 		if len(outputs) > 1 {
 			fmt.Fprintf(j.stderr, "%s:\n", targets[i].Arch)
 		}
-		if o.Way != "" && !j.assembler.Verbose { // which prints it too
+		if o.Way != "" && !j.assembler.Verbose { // --verbose prints it already
 			fmt.Fprintln(j.stderr, diag.Escape(o.Way))
 		}
 		w := tabwriter.NewWriter(j.stderr, 0, 0, 2, ' ', 0)
@@ -48,8 +47,8 @@ func (j *linkJob) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 	return nil
 }
 
-// writeUsages writes a line for each function, and then for each of old that is gone.
-// Where a number differs from the old one, it writes both.
+// writeUsages writes a line for each function, and then for each function of old that is gone. If a
+// number differs from the old one, it writes both.
 func (j *linkJob) writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 	was := map[string][]string{}
 	for _, u := range old {
@@ -72,8 +71,8 @@ func (j *linkJob) writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 	}
 }
 
-// unoptimized assembles the code without -O, --inline and --icf. It returns nil if
-// that fails; the reason is a note, because the output does not need it.
+// unoptimized assembles the code without -O, --inline and --icf. If that fails, it returns nil; the
+// reason is only a note, because the output does not need this code.
 func (j *linkJob) unoptimized(targets []ptxas.Target) ([]ptxas.Output, error) {
 	b := j.assembler
 	b.Temporary = nil

@@ -19,7 +19,7 @@ var versionCommand = subcommand{
 	},
 }
 
-// version is "ptxlink v1.2.3 (9ea99a8b1c2d, modified) go1.26.0 linux/amd64".
+// version returns "ptxlink v1.2.3 (9ea99a8b1c2d, modified) go1.26.0 linux/amd64".
 func version() string {
 	commit, modified := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -38,7 +38,7 @@ func version() string {
 	return fmt.Sprintf("ptxlink %s%s %s %s/%s", release(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// release is "v1.2.3". A build from a clone has "(devel)" or the pseudo-version of the commit.
+// release returns "v1.2.3". A build from a clone has "(devel)" or the pseudo-version of the commit.
 func release() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -18,9 +18,9 @@ import (
 //
 //	VERSION { global: name; pattern*; local: *; };
 //
-// PTX has no versions, so their names mean nothing, and all versions count as one. An
-// extern "C" block is a list like others; extern "C++" is an error. It returns the
-// patterns of global and of local, and the place of each.
+// All versions count as one, because PTX has no versions, so their names mean nothing. An extern
+// "C" block is a list like others; extern "C++" is an error. readVersionScript returns the patterns
+// of global and of local, and the place of each.
 func readVersionScript(read *infile.Files, file string) (global, local []string, places map[string]diag.Place, err error) {
 	text, err := read.ReadFile(file, maxArgBytes)
 	if err != nil {
@@ -34,7 +34,7 @@ func readVersionScript(read *infile.Files, file string) (global, local []string,
 	p.IsIdentRune = func(ch rune, i int) bool {
 		return ch != scanner.EOF && (unicode.IsLetter(ch) || unicode.IsDigit(ch) || strings.ContainsRune("_$.*?[]^-!@", ch))
 	}
-	p.Error = func(*scanner.Scanner, string) {} // the text of a bad token is reported
+	p.Error = func(*scanner.Scanner, string) {} // because the text of a bad token is reported
 	for p.next(); p.tok != scanner.EOF && p.err == nil; {
 		if p.tok == scanner.Ident {
 			p.next() // the name of the version
@@ -48,7 +48,7 @@ func readVersionScript(read *infile.Files, file string) (global, local []string,
 	return global, local, places, p.err
 }
 
-// hashComment is the comment that text/scanner does not know.
+// hashComment matches comments that text/scanner does not know.
 var hashComment = lazy.Regexp(`#.*`)
 
 type scriptParser struct {
@@ -116,7 +116,6 @@ func (p *scriptParser) block() {
 	p.need('}')
 }
 
-// pattern reads a name or pattern.
 func (p *scriptParser) pattern() string {
 	text := p.TokenText()
 	if name, err := strconv.Unquote(text); p.tok == scanner.String && err == nil {
@@ -129,7 +128,7 @@ func (p *scriptParser) pattern() string {
 	return text
 }
 
-// end reads the semicolon of a pattern, which the last one may lack.
+// end reads the semicolon after a pattern. The last pattern need not have one.
 func (p *scriptParser) end() {
 	if p.tok != '}' {
 		p.need(';')

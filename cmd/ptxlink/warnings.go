@@ -13,13 +13,14 @@ import (
 )
 
 // warningOptions say which warnings are shown, and which are errors. The rules are
-// those of GCC and clang:
+// the same as in GCC and clang:
 //
-//  1. Of -WID and -Wno-ID the last one counts, and of -Werror and -Wno-error.
+//  1. The last of -WID and -Wno-ID counts, and the last of -Werror and -Wno-error.
 //  2. -Werror=ID shows the warning as an error, and -Wno-error=ID as a warning,
 //     whether -Werror is given or not.
 //  3. -w hides all warnings.
-//  4. Ignored options are shown with -Wignored only: a driver passes them to every linker.
+//  4. Ignored options are shown only if -Wignored is given, because a driver passes them to
+//     every linker.
 type warningOptions struct {
 	quiet  bool             // -w
 	fatal  bool             // -Werror
@@ -35,7 +36,7 @@ func (o *warningOptions) read(option string) error {
 	case name == "error":
 		o.fatal = !no
 		return nil
-	case name == "all": // all warnings are on already
+	case name == "all": // since all warnings are on already
 		o.quiet = o.quiet || no
 		return nil
 	case !named:
@@ -56,7 +57,7 @@ func (o *warningOptions) read(option string) error {
 	return nil
 }
 
-// apply returns the message as the options want it; nil if it is not shown.
+// apply returns the message as the options require, or nil if it must not be shown.
 func (o *warningOptions) apply(m *link.Message) *link.Message {
 	if m.Kind != link.Warning {
 		return m
@@ -69,7 +70,7 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 		fatal = o.fatal
 	}
 	if fatal {
-		// Copy the message, because it belongs to the linker. Keep the ID, so that
+		// The message must be copied, because it belongs to the linker. It keeps the ID, so that
 		// the user can disable the warning.
 		copied := *m
 		copied.Kind = link.Error
@@ -78,7 +79,7 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 	return m
 }
 
-// ruleNames returns the sorted IDs of each kind. -W and -Wno- accept those of warnings.
+// ruleNames returns the sorted IDs of each kind. -W and -Wno- accept only the IDs of warnings.
 func ruleNames(kinds ...diag.Kind) (names []string) {
 	for _, rule := range ruleValues("", kinds...) {
 		names = append(names, rule.word)
@@ -86,8 +87,8 @@ func ruleNames(kinds ...diag.Kind) (names []string) {
 	return names
 }
 
-// checkWarning returns an error if no warning has the name. prefix is the option in
-// front of it.
+// checkWarning returns an error if no warning has the name. prefix is the part of the option before
+// it.
 func checkWarning(prefix, id string) error {
 	warnings := ruleNames(diag.Warning)
 	if slices.Contains(warnings, id) {
@@ -105,6 +106,6 @@ func checkWarning(prefix, id string) error {
 
 // warningHelp returns the list of warnings in lines that fit the screen.
 func warningHelp() string {
-	// The first line is not indented, and begins two columns before the others.
+	// The first line begins two columns before the others, since it is not indented.
 	return indented(diag.Wrap("Warnings: "+strings.Join(ruleNames(diag.Warning), " "), -2, helpWidth-2), 2) + "\n"
 }
