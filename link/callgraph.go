@@ -18,8 +18,8 @@ type Edge struct {
 	From  string `json:"from"` // names in the output
 	To    string `json:"to"`
 	Calls int    `json:"calls"` // direct calls
-	// Addresses counts the other uses, because of which an indirect call may lead to the function:
-	// its address is taken, or listed in .calltargets.
+	// Addresses counts the other uses: the address is taken, or listed in .calltargets, so that an
+	// indirect call may lead to the function.
 	Addresses int `json:"addresses"`
 }
 

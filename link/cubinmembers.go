@@ -15,7 +15,7 @@ import (
 type cubinMembers struct {
 	list   []Cubin
 	linked []bool         // whether each member of list is linked
-	offers map[string]int // first member that defines a name; nil if there are no members
+	offers map[string]int // first member that defines a name; nil without members
 	pulls  []Pull
 }
 

@@ -85,7 +85,7 @@ func (j *linkJob) deps() error {
 // because a chain may be as long as the list of members.
 const maxIndent = 40
 
-// write writes the tree of modules, each below the module because of which it is linked.
+// write writes the tree of modules. Each is below the module that needs it.
 func (d *dependencies) write(w io.Writer, s diag.Spelling) {
 	var roots []dependency
 	below := map[string][]dependency{}

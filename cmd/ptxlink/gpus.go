@@ -205,8 +205,8 @@ func (j *linkJob) printWays(w io.Writer, name string, ways []link.Why, result *l
 	}
 }
 
-// printCubin prints why a symbol of a cubin is linked: the members of archives because of which the
-// cubin is linked, and the parts that nvlink keeps.
+// printCubin prints why a symbol of a cubin is linked: the chain of archive members that need the
+// cubin, and the parts that nvlink keeps.
 func (j *linkJob) printCubin(w io.Writer, s link.Symbol, pulls []link.Pull) {
 	why := map[string]link.Pull{}
 	for _, p := range pulls {

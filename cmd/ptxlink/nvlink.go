@@ -120,11 +120,11 @@ func nvlinkIgnored() []cli.Flag {
 	}
 }
 
-// hostScript is the option because of which NVIDIA's nvlink links nothing, and takes neither inputs
-// nor --arch.
+// hostScript is the option with which NVIDIA's nvlink links nothing, so it needs neither inputs nor
+// --arch.
 const hostScript = "gen-host-linker-script"
 
-// nvlinkOwn returns options because of which NVIDIA's nvlink must link, after the checks of
+// nvlinkOwn returns options that ptxlink cannot handle, so NVIDIA's nvlink links after the checks of
 // ptxlink.
 func nvlinkOwn() []cli.Flag {
 	const own = "Left to NVIDIA's nvlink"
@@ -300,7 +300,7 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 	return nil
 }
 
-// leftToNvlink returns the option because of which NVIDIA's nvlink must link, or "".
+// leftToNvlink returns the option that leaves the link to NVIDIA's nvlink, or "".
 func (j *linkJob) leftToNvlink() string {
 	for _, option := range nvlinkOwn() {
 		if name := option.Names()[0]; j.opts.IsSet(name) {

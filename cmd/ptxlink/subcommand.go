@@ -47,7 +47,7 @@ func described(name string) cli.Command {
 	return cli.Command{Name: name, Usage: usage, ArgsUsage: strings.TrimSpace(args), Description: strings.TrimSpace(description)}
 }
 
-// linking is the command if there is no subcommand.
+// linking is the command without a subcommand.
 var linking = subcommand{
 	Command: cli.Command{
 		Usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",

@@ -25,7 +25,7 @@ type Header struct {
 // Arch returns the architecture of the output, such as "sm_90a".
 func (h Header) Arch() string { return h.arch.String() }
 
-// arch is the architecture word of .target. Its number is 0 if there is no such word.
+// arch is the architecture word of .target. Its number is 0 if .target has none.
 type arch struct {
 	object.GPU
 	file *object.File

@@ -78,7 +78,7 @@ var instructionVersions = map[string]ptx.Version{
 }
 
 // instructionVersion returns the first version that has an instruction, and the words of its opcode
-// because of which it needs the version. ok is false if the version is not known.
+// that need it. ok is false if the version is not known.
 func instructionVersion(opcode string) (name string, needs ptx.Version, ok bool) {
 	for name = opcode; ; {
 		if needs, ok = instructionVersions[name]; ok {

@@ -64,8 +64,7 @@ type teller struct {
 	Options
 	linked *diag.Source
 	lines  *link.LineMap
-	// program returns the linked module with its graph, or the error because of which ptxlink
-	// cannot read it.
+	// program returns the linked module with its graph, or an error if ptxlink cannot read it.
 	program func() (*partition.Program, *ptx.Error)
 	slots   slots
 	hits    atomic.Int32 // number of results that came from the cache

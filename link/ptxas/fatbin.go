@@ -42,8 +42,8 @@ func filePrefix(targets []Target, t Target) string {
 }
 
 // Portable returns the target whose PTX the driver compiles for later GPUs. It must be PTX that
-// later GPUs run, unlike sm_90a and sm_100f, and among such targets the one for the highest GPU. If
-// there is no such target, it is the one for the highest GPU of all.
+// later GPUs run, unlike sm_90a and sm_100f, and among such targets the one for the highest GPU.
+// Otherwise it is the one for the highest GPU of all.
 func Portable(targets []Target) Target {
 	rank := func(t Target) int {
 		gpu, _ := object.ParseGPU(t.Arch)

@@ -316,8 +316,7 @@ func (o Options) missingHelp(tool, otherwise string) string {
 }
 
 // beside returns the path of the program that the user named, otherwise of the program beside ptxas
-// unless passedOver refuses it. If there is no such program, it returns "" and the directories in
-// which it looked.
+// unless passedOver refuses it. Otherwise it returns "" and the directories in which it looked.
 func (o Options) beside(name, explicit string, passedOver func(path string) (bool, error)) (path string, looked []string, err error) {
 	if path, err = o.named(name, explicit, passedOver); path != "" || err != nil {
 		return path, nil, err

@@ -85,8 +85,7 @@ func (b Build) link(ctx context.Context, o link.Options) (t Target, err error) {
 	return NewTarget(linked), nil
 }
 
-// NeededFor returns the part of a message that names the input because of which the tools for
-// LTO-IR are needed.
+// NeededFor returns the part of a message that names the input that needs the tools for LTO-IR.
 func NeededFor(lto *dlink.Intermediate) string {
 	return "needed for " + lto.Units[0].Name + ", which has " + lto.Units[0].Form() + " and no PTX"
 }
