@@ -193,7 +193,7 @@ func CheckArch(arch string, spelling diag.Spelling) error {
 	if arch == "" || gpuName().MatchString(arch) {
 		return nil
 	}
-	// It suggests sm_80 for sm_8, 80, sm80, sm-80, SM_80 and 8.0.
+	// The message suggests sm_80 for sm_8, 80, sm80, sm-80, SM_80 and 8.0.
 	suggestion := ""
 	if part := gpuDigits().FindStringSubmatch(arch); part != nil && part[1] != "0" && !strings.Contains(arch, ",") {
 		kind := "sm"

@@ -133,7 +133,7 @@ func (t *table) add(flags []cli.Flag) {
 }
 
 // used returns the flags that the options from reorder name, and flags with a default. Other flags
-// can be skipped, because the library gives them an empty value anyway. It is faster, because the
+// can be skipped, because their value would be empty anyway. They must be skipped, because the
 // library compares each flag that is not given with all the others, which takes longer than a small
 // link.
 func (t table) used(options []string) []cli.Flag {

@@ -184,8 +184,7 @@ func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
 	return app
 }
 
-// parseError rewords an error of package flag, because users know neither its terms nor its
-// spelling.
+// parseError turns an error of package flag into one with the spelling and terms of ptxlink.
 func parseError(err error) error {
 	var value, name string
 	if _, no := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); no == nil {

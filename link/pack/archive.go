@@ -22,7 +22,7 @@ type Archive struct {
 	Members []Member // as they are stored, in order; without indexes
 	Thin    bool     // the members are separate files; the archive has only their names
 	// MaxInputSize bounds the bytes that all compressed members together may grow to when they are
-	// described, because compressed members may be hostile; 0 is 4 GiB.
+	// described; 0 is 4 GiB.
 	MaxInputSize int64
 
 	records []container.Record // records of the package that was read

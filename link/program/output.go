@@ -37,8 +37,8 @@ func (p *Program) Text() ([]byte, *emit.LineMap) {
 }
 
 // KnownBodies returns the bodies of the output for ptx.ParseWith, which come from inputs and from
-// the optimiser. A body that edits change is left empty. The bodies
-// do not keep the texts of the inputs in memory.
+// the optimiser. A body that edits change is left empty. The bodies do not keep the texts of the
+// inputs in memory.
 func (p *Program) KnownBodies() []ptx.Body {
 	list := make([]ptx.Body, len(p.Bodies))
 	kept := map[*ptx.Module]*ptx.Module{}

@@ -35,7 +35,7 @@ type Options struct {
 	Debug, LineInfo bool
 	// Compile writes a relocatable cubin (-c).
 	Compile bool
-	// Usage asks for Output.Usages, for which ptxas must print spills.
+	// Usage asks for Output.Usages.
 	Usage bool
 	// SuppressStackWarnings drops the warnings that the size of a kernel's stack is not known.
 	SuppressStackWarnings bool
@@ -192,7 +192,7 @@ func (o Options) args(u unit, input, output string) []string {
 	if !talks(o.Args) {
 		args = append(args, "-v")
 	}
-	// ptxas accepts -g or -lineinfo, but it cannot have both.
+	// ptxas accepts -g or -lineinfo, but not both.
 	if !given(o.Args, "-g", "--device-debug", "-lineinfo", "--generate-line-info") {
 		if o.Debug {
 			args = append(args, "-g")

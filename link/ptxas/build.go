@@ -212,8 +212,7 @@ func (b Build) assemble(ctx context.Context, r *link.Result, log *diag.Log) (o O
 	return o, nil
 }
 
-// checkEmpty warns if a finished cubin has no function or variable of a module without kernels,
-// because users would not expect that.
+// checkEmpty warns if a finished cubin has no function or variable of a module without kernels.
 func (b Build) checkEmpty(t *teller, cubin []byte, log *diag.Log) {
 	if b.Compile || len(b.Cubins) > 0 || bytes.Contains(t.linked.Text, []byte(".entry")) {
 		return
@@ -306,7 +305,7 @@ func (b Build) saveCubins() {
 }
 
 // cut cuts the module, if that is wanted and possible. It returns the units, and the names without
-// linkage that must become visible. A module that defines nothing beside Cubins has none.
+// linkage that must become visible. It returns none if the module defines nothing beside Cubins.
 func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, err error) {
 	p, _ := t.program()
 	if len(b.Cubins) > 0 && !p.Defines() {

@@ -305,8 +305,8 @@ func (t *teller) again() *teller {
 	return &teller{Options: t.Options, linked: t.linked, lines: t.lines, program: t.program, slots: t.slots, recorded: t.recorded, refused: t.refused, spills: map[string]Spills{}}
 }
 
-// moreSize is the factor from which more code or spills count. moreCode more bytes of code, or
-// fewer, never count.
+// moreSize is the factor by which code or spills must be larger to count. An increase of the code
+// by at most moreCode bytes never counts.
 const moreSize, moreCode = 1.05, 4096
 
 // worse returns why the cubin of a trial is worse than another, "" if it is not.
