@@ -62,7 +62,6 @@ func (d describer) edges() (edges []Edge) {
 	return edges
 }
 
-// variables returns the names of the variables in the output.
 func (d describer) variables() map[string]bool {
 	list := map[string]bool{}
 	for _, s := range d.Externs {

@@ -188,7 +188,6 @@ func (r *Result) Map() *Map {
 	return m
 }
 
-// demangle fills Demangled.
 func (m *Map) demangle() {
 	symbols := map[string]bool{}
 	for _, s := range m.Symbols {

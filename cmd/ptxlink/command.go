@@ -38,7 +38,6 @@ type command struct {
 	memory         *memory       // memory of a request to ptxlink serve
 }
 
-// readMessageOptions reads the options for the display of messages.
 func (c *command) readMessageOptions(opts *cli.Context) error {
 	if c.report.text() || opts.IsSet("error-limit") { // because other programs need all errors
 		c.report.style.ErrorLimit = int(opts.Int64("error-limit"))

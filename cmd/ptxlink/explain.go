@@ -35,7 +35,6 @@ var explainCommand = subcommand{
 	},
 }
 
-// listRules prints all IDs with their descriptions.
 func (c *command) listRules() error {
 	var b strings.Builder
 	for _, list := range []struct {
@@ -60,7 +59,6 @@ func bareID(name string) string {
 	return name
 }
 
-// explain prints the explanation of an ID.
 func (c *command) explain(name string) error {
 	name = bareID(name)
 	rule, ok := diag.ID(strings.ToLower(name)).Rule()

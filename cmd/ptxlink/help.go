@@ -43,7 +43,6 @@ type group struct {
 	Options  []option
 }
 
-// groups returns the options by category, in the order of the table.
 func groups(flags []cli.Flag) (list []group) {
 	for _, f := range flags {
 		o := describeFlag(f)

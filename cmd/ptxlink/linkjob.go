@@ -246,7 +246,6 @@ func (j *linkJob) readFiles() error {
 	return j.warnIgnored(opts)
 }
 
-// readOptimize reads the options for the second stage of a link.
 func (j *linkJob) readOptimize() (o link.Optimize, err error) {
 	opts := j.opts
 	o = link.Optimize{

@@ -93,7 +93,6 @@ func (c *command) guard(ctx context.Context, work func(context.Context) error) (
 	return c.finish(err)
 }
 
-// start parses the arguments, and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := s.table()
 	c.name, c.typed = s.Name, args

@@ -32,7 +32,6 @@ var nvlinkCommand = subcommand{
 	run:     links((*linkJob).nvlink),
 }
 
-// nvlinkFlags returns the options of NVIDIA's nvlink.
 func nvlinkFlags() []cli.Flag {
 	const output, input, assembler, messages = "Output", "Inputs", "ptxas", "Messages"
 	return slices.Concat([]cli.Flag{

@@ -184,7 +184,6 @@ func (t tarWriter) add(name string, size int64, from io.Reader) error {
 	return err
 }
 
-// close writes the end of the tar.
 func (t tarWriter) close() error {
 	t.Write(make([]byte, 2*tarBlock))
 	return t.Flush()

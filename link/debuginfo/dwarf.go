@@ -85,7 +85,6 @@ type unitReader struct {
 	references []unitReference // to later entries; units share the memory
 }
 
-// readUnits reads all units of .debug_info or .debug_types.
 func readUnits(ctx context.Context, info *ptx.Data, tables *dies.Tables) ([]*unit, *dies.Error) {
 	if info == nil {
 		return nil, nil

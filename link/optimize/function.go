@@ -41,7 +41,6 @@ type facts struct {
 
 func (f *function) uses() []ptx.Use { return f.m.Uses[f.decl.FirstUse:f.decl.EndUse] }
 
-// place returns the place of the function in Program.Names.
 func (f *function) place() int32 { return 2*int32(f.index) + 1 }
 
 // target returns the name that a call refers to directly, or pointed.
@@ -59,7 +58,7 @@ func (f *function) code() *ptx.Code {
 	return f.codeOf
 }
 
-// usages caches the result of the function usages.
+// usages returns the result of the function usages for f, which must run only once.
 func (f *function) usages() (list []usage, indirect bool) {
 	if f.usagesOf == nil {
 		f.usagesOf, f.indirect = usages(f.code())

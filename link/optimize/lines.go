@@ -18,7 +18,6 @@ type lineInfo struct {
 	added  []string // functions with labels, in order
 }
 
-// locAt returns the .loc that starts at a place.
 func locAt(m *ptx.Module, off int32) *ptx.Loc {
 	i, _ := m.LocsIn(ptx.Span{Off: off, Len: 1})
 	return &m.Locs[i]

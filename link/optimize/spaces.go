@@ -209,7 +209,6 @@ func (a *addresses) prune() {
 	})
 }
 
-// indexOperand reports whether an operand is a constant or an index.
 func (a *addresses) indexOperand(o ptx.Operand) bool {
 	r, ok := a.register(o)
 	return o.Shape == ptx.Immediate || ok && !a.large[r] && !a.derived[r] && len(a.values[r].definitions) > 0

@@ -89,7 +89,7 @@ func (l *lineTable) repeatLines() {
 	}
 }
 
-// any reports whether the output has .loc lines.
+// any reports whether the output has .loc lines, since ptxas must then get -lineinfo.
 func (l *lineTable) any() bool {
 	for i, f := range l.files {
 		if f.LineInfo && len(l.of[i]) > 0 {

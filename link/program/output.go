@@ -134,7 +134,6 @@ func add[T string | []byte](o *output, text T) (int, error) {
 	return all, nil
 }
 
-// close writes the rest, and returns the first error.
 func (o *output) close() error {
 	o.write(o.filling)
 	return o.end()

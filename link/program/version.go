@@ -135,7 +135,7 @@ func (pl *planner) lowerVolatile(edits []ptx.Edit, f *object.File, d *ptx.Decl) 
 	return edits
 }
 
-// needsVersion reports that --ptx-version is too low.
+// needsVersion reports that --ptx-version is too low, because what needs a later one.
 func needsVersion(log *diag.Log, at diag.Place, what string, needs, version ptx.Version) {
 	option := log.Option("--ptx-version")
 	log.Error(diag.PTXVersion, at, fmt.Sprintf("%s needs PTX %s, but %s is %s", what, needs, option, version)).

@@ -63,7 +63,7 @@ func (b Build) slower(t *teller, p *partition.Program, e partition.Estimate) boo
 	return units > 1 && e.Cloned-max(largest, (e.Once+int64(units-1)*ptxasStart)/2) > longWait
 }
 
-// choose makes the cubin in the better of the two ways.
+// choose makes the cubin in the way that way returns, or from cubins of the inputs instead.
 func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	if err := t.check(log); err != nil {
 		return nil, err
@@ -191,7 +191,6 @@ func (b Build) linkOwn(ctx context.Context, t *teller, w way, log *diag.Log) (cu
 	return cubin, true, err
 }
 
-// units returns the number of inputs that have functions in the module.
 func (t *teller) units(p *partition.Program) int {
 	_, units := p.Units(t.unit)
 	return units

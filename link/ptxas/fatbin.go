@@ -14,7 +14,6 @@ import (
 	"ptxlink/object/container"
 )
 
-// fatbinArgs returns the command line of fatbinary.
 func (b Build) fatbinArgs(targets []Target) []string {
 	number := func(name string) string { return name[strings.IndexByte(name, '_')+1:] } // of sm_90a or compute_90a
 	args := []string{"-64", "--create=linked.fatbin"}
@@ -33,7 +32,6 @@ func (b Build) fatbinArgs(targets []Target) []string {
 	return append(args, "--image3=kind=ptx,sm="+number(t.Result.Target)+",file="+filePrefix(targets, t)+inputName)
 }
 
-// filePrefix returns the prefix of the names of intermediate files for a target.
 func filePrefix(targets []Target, t Target) string {
 	if len(targets) == 1 {
 		return ""

@@ -268,7 +268,7 @@ func (t *teller) asWhole(text string) string {
 	return diag.Join(t.Spelling.With("--ptxas-mode=whole", whole), constants)
 }
 
-// unfinished returns the help for an undefined symbol in a finished cubin.
+// unfinished returns the help for an undefined symbol, which a finished cubin cannot have.
 func (o Options) unfinished() string {
 	return diag.Join("a finished cubin has no undefined symbols", o.Spelling.With("-c", "%s makes one that can be linked further"))
 }

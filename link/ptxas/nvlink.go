@@ -33,7 +33,6 @@ func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	return append(append(args, inputs...), "-o", output)
 }
 
-// objectName returns the name of the file for Options.Cubins[i].
 func objectName(i int) string { return fmt.Sprintf("object%d.cubin", i) }
 
 // nvlink writes messages of these forms:
