@@ -58,7 +58,7 @@ func (f *function) code() *ptx.Code {
 	return f.codeOf
 }
 
-// usages returns the result of the function usages for f, which must run only once.
+// usages returns the result of the function usages for f, and keeps it.
 func (f *function) usages() (list []usage, indirect bool) {
 	if f.usagesOf == nil {
 		f.usagesOf, f.indirect = usages(f.code())
