@@ -68,8 +68,7 @@ var arWords = map[string]string{
 	"delete": "d takes members out", "remove": "d takes members out", "extract": "x writes members to files",
 }
 
-// isOperation reports whether a word consists of ar's letters, one of which is an
-// operation.
+// isOperation reports whether a word consists of ar's letters, with an operation among them.
 func isOperation(word string) bool {
 	return word != "" && strings.Trim(word, arLetters) == "" && strings.ContainsAny(word, arOperations)
 }

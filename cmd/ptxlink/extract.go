@@ -164,8 +164,8 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	return c.write(c.paths, files...)
 }
 
-// regular reports whether a path is that of a regular file, not of a device, a pipe or nothing. It may
-// be one if that cannot be found out.
+// regular reports whether a path names a regular file, not a device, a pipe or nothing. If the machine
+// cannot tell, it counts as regular.
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular() || err != nil && !infile.Absent(err)

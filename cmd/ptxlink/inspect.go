@@ -64,7 +64,7 @@ var nmCommand = subcommand{
 // which is the result of the command after the rest is shown.
 func (c *command) inspect(opts *cli.Context, inputs []link.Input, use func(*link.Object, *dlink.Description) bool, forms ...container.Form) error {
 	if c.memory == nil {
-		collectAt(100) // most of what is read of one object is not needed for the next
+		collectAt(100) // because most memory of one object is not needed for the next
 	}
 	return c.refused(dlink.Describe(opts.Context, inputs, forms, &diag.Log{Spelling: c.spelling}, use))
 }

@@ -185,7 +185,7 @@ func (c *command) showJSON(v any) error {
 }
 
 // shower returns a writer to standard output for a command that writes while it reads. Its errors, which Flush
-// returns too, are those of show.
+// returns too, are the errors of show.
 func (c *command) shower() *bufio.Writer { return bufio.NewWriterSize(showing{c}, 1<<16) }
 
 type showing struct{ *command }

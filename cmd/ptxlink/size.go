@@ -32,7 +32,7 @@ var sizeCommand = subcommand{
 	run: (*command).size,
 }
 
-// spaces are the columns of ptxlink size; the last one holds what is in no other.
+// spaces are the columns of ptxlink size; the last one holds everything else.
 var spaces = []string{"entry", "func", ".global", ".const", ".shared", "other"}
 
 // moduleSizes are the sizes of a module.

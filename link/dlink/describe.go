@@ -28,9 +28,9 @@ type Description struct {
 	Symbols     []DescriptionSymbol `json:"symbols"`
 }
 
-// DescriptionSymbol is a symbol of machine code. Size is that of the code of a function, and
-// Registers and Stack are those of a thread, the stack in bytes and without that of functions that it
-// calls. Types are those of a function, in PTX: "(.b32) (.b64)".
+// DescriptionSymbol is a symbol of machine code. Size counts the code of a function, and
+// Registers and Stack are per thread, the stack in bytes and without the stack of functions that it
+// calls. Types are the results and parameters of a function, in PTX: "(.b32) (.b64)".
 type DescriptionSymbol struct {
 	Name       string                 `json:"name"`
 	Kind       string                 `json:"kind"` // entry, func or object

@@ -23,8 +23,8 @@ func IsTileIR(data []byte) bool { return prefixed(data, "\x7fTileIR\x00") }
 // kindOf is the kind of each form other than PTX, for messages.
 var kindOf = [...]kind{MachineCode: cubin, LTOIR: ltoIR, LLVMBitcode: bitcode, TileIR: tileIR}
 
-// Code is device code in a file, of which only the headers have been read. The name is that of
-// Member.Name only for PTX: other codes of a file may have one name.
+// Code is device code in a file. Only its headers have been read. Name equals Member.Name only for PTX,
+// because other codes of a file may share one name.
 type Code struct {
 	Member // without its Text
 	Form   Form
@@ -66,8 +66,8 @@ func (r *reading) plain() []byte {
 // muchMemory is a number of bytes that are not kept for the next code.
 const muchMemory = 4 << 20
 
-// Release gives back the memory of what Read or Modules has returned, which is no longer used: to the system if it is much,
-// or for the next code of the file.
+// Release gives back the memory of what Read or Modules has returned, which nobody may use
+// afterwards: a lot of memory goes back to the system, less is reused for the next code of the file.
 func (c Code) Release() {
 	lent := c.op.lent
 	if c.op.lent = nil; cap(lent) > muchMemory {

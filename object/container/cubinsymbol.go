@@ -253,7 +253,7 @@ func (s relocs) all() iter.Seq[reloc] {
 	}
 }
 
-// relocs returns the relocations, except those of debug information.
+// relocs returns the relocations of all sections but debug information.
 func (f *cubinFile) relocs() (list []relocs) {
 	for _, s := range f.list {
 		size := 16
