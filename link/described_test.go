@@ -25,6 +25,9 @@ func TestDescribesOutput(t *testing.T) {
 	ways := []link.Optimize{{}, {Level: 1}, {Level: 2, Fold: true}, {Inline: []string{"*"}, Interposable: true}, {Fold: true}}
 	linked := make([]int, len(ways))
 	for _, set := range sets {
+		if slices.ContainsFunc(set, undeclares) {
+			continue
+		}
 		for i, way := range ways {
 			o := link.Options{Inputs: set, AllowUndefined: []string{"*"}, Optimize: way, KeepUnused: i%2 == 1}
 			r, err := link.Link(t.Context(), o)
@@ -49,6 +52,13 @@ func TestDescribesOutput(t *testing.T) {
 			t.Errorf("only %d links with %+v", n, ways[i])
 		}
 	}
+}
+
+// undeclares reports whether a module uses a name that it does not declare, such as a function of OptiX. The output may
+// declare the name for another module.
+func undeclares(in link.Input) bool {
+	m, err := ptx.Parse(&diag.Source{Name: in.Name, Text: in.Text})
+	return err == nil && len(m.Undeclared) > 0
 }
 
 // checkParsed checks that Parse, which reads only the bodies that the link has changed, returns
