@@ -32,7 +32,7 @@ FUZZTIME ?= 10m
 SEED ?= 1000
 RACE = ./link/diag ./object/... ./resolve/... ./abicheck/... ./link/...
 # These spend their time in other programs, or interpret one module after another.
-ALONE = TestDeclarations|TestEmbedder|TestMixedAlignments|TestDebugVerify|TestFoldRandom
+ALONE = TestDeclarations|TestEmbedder|TestMixedAlignments|TestDebugVerify|TestFoldRandom|TestDescribesOutput|TestInstructions|TestSyscalls|TestSectionCorpus|TestDeclaredTypes|TestNote
 
 # urfave/cli's own manual pages come with a reader of Markdown that takes 0.5 ms at every
 # start. ptxlink makes its pages without it.
