@@ -130,9 +130,9 @@ func (f *Files) Read(path string, limit int64, read func(*os.File, fs.FileInfo) 
 // ErrChanged is wrapped by the errors of Changed.
 var ErrChanged = errors.New("it was changed while it was read; link again when no other program writes it")
 
-// Changed returns an error that names a file that was read, and then could not be read again, because a pass may
-// have done without it; or a file whose size or time is not the one it had when it was opened. These do not count as
-// changed:
+// Changed returns an error that names a file whose size or time is not the one it had when it was opened. It is also an
+// error if a file that was read could not be read again, because a pass may have gone on without it. These do not count
+// as changed:
 //
 //   - a file that was deleted, or replaced by another one: what was read is one state
 //     of it, unless it was read again. (The file system may give the new file the number of the deleted one; it
@@ -142,7 +142,7 @@ var ErrChanged = errors.New("it was changed while it was read; link again when n
 //     noticed
 func (f *Files) Changed() error {
 	if lost := f.first(func(read file) bool { return f.failed[read.name] != nil }); lost != "" {
-		return fmt.Errorf("%s: cannot read it again: %w", lost, Reason(f.failed[lost]))
+		return fmt.Errorf("%s: cannot read it again: %w", lost, Reason(f.failure(lost)))
 	}
 	changed := f.first(func(old file) bool {
 		now, err := os.Stat(old.name)
