@@ -4,11 +4,9 @@ package integrations_test
 import (
 	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,180 +16,32 @@ import (
 )
 
 // workspace is a copy of integrations with a ptxlink for it.
-type workspace struct {
-	*testing.T
-	root, bazel, make, ptxlink string
-	module                     bool // Bazel reads MODULE.bazel, not WORKSPACE
-}
 
 // newWorkspace returns a workspace for a Bazel: bazel is 2.1, which reads WORKSPACE, and
+
 // bazel-new is 7.7, which reads MODULE.bazel.
-func newWorkspace(t *testing.T, bazel string) *workspace {
-	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.RequireCompiler(t, bazel), make: oracles.Require(t, "make"), module: bazel == "bazel-new" && !oracles.StandsIn(bazel)}
-	for _, name := range modules {
-		w.write("offline/"+name+"/MODULE.bazel", "module(name = \""+name+"\")\n")
-		w.write("offline/"+name+"/BUILD", "")
-	}
-	for name, text := range offline {
-		w.write("offline/"+name, text)
-	}
-	for _, dir := range []string{"bazel", "make"} {
-		if err := os.CopyFS(filepath.Join(w.root, dir), os.DirFS(dir)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	os.RemoveAll(w.path("make/build")) // left by a make in the tree
-	w.ptxlink = filepath.Join(w.root, "tools", "ptxlink")
-	w.run(".", "go", "build", "-o", w.ptxlink, "ptxlink/cmd/ptxlink")
-	t.Cleanup(func() {
-		w.run(w.path("bazel/example"), w.bazel, append(w.startup(), "shutdown")...)
-		// Bazel makes its outputs read-only.
-		filepath.WalkDir(w.root, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.IsDir() {
-				os.Chmod(path, 0o777)
-			}
-			return nil
-		})
-	})
-	return w
-}
 
 // offline lists repositories that Bazel fetches for its own Java toolchains before
+
 // any build. Tests have no network, and nothing uses these repositories.
-var offline = map[string]string{
-	"rules_cc/WORKSPACE": "",
-	"rules_cc/cc/BUILD":  "",
-	"rules_cc/cc/defs.bzl": `def cc_binary(**attrs):
-    native.cc_binary(**attrs)
-
-def cc_library(**attrs):
-    native.cc_library(**attrs)
-
-def cc_toolchain(**attrs):
-    native.cc_toolchain(**attrs)
-
-def cc_toolchain_suite(**attrs):
-    native.cc_toolchain_suite(**attrs)
-`,
-	"rules_java/WORKSPACE":  "",
-	"rules_java/java/BUILD": "",
-	"rules_java/java/defs.bzl": `def java_import(**attrs):
-    native.java_import(**attrs)
-
-def java_runtime(**attrs):
-    native.java_runtime(**attrs)
-
-def java_toolchain(**attrs):
-    native.java_toolchain(**attrs)
-`,
-}
 
 // modules lists what the modules of Bazel 7 itself ask the registry for.
-var modules = []string{"apple_support", "buildozer", "protobuf", "zlib"}
-
-func (w *workspace) path(name string) string { return filepath.Join(w.root, filepath.FromSlash(name)) }
-
-func (w *workspace) read(name string) string {
-	w.Helper()
-	text, err := os.ReadFile(w.path(name))
-	if err != nil {
-		w.Fatal(err)
-	}
-	return string(text)
-}
-
-func (w *workspace) write(name, text string) {
-	w.Helper()
-	if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o777); err != nil {
-		w.Fatal(err)
-	}
-	if err := os.WriteFile(w.path(name), []byte(text), 0o666); err != nil {
-		w.Fatal(err)
-	}
-}
 
 // replace replaces one string in a file.
-func (w *workspace) replace(name, old, new string) {
-	w.Helper()
-	text := w.read(name)
-	if strings.Count(text, old) != 1 {
-		w.Fatalf("%s has %q %d times", name, old, strings.Count(text, old))
-	}
-	w.write(name, strings.Replace(text, old, new, 1))
-}
 
 // run runs a program in a directory and returns its output.
-func (w *workspace) run(dir, program string, args ...string) string {
-	w.Helper()
-	cmd := exec.Command(program, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PTXLINK="+w.ptxlink)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.Fatalf("%s %s: %v\n%s", filepath.Base(program), strings.Join(args, " "), err, out)
-	}
-	return string(out)
-}
-
-var (
-	action    = regexp.MustCompile(`(?m)^SUBCOMMAND: # \S+ \[action '([^']*)'`)
-	processes = regexp.MustCompile(`(?m)^INFO: \d+ process.*`)
-)
 
 // startup holds the options that give the test a Bazel server of its own. If the
+
 // test is killed, the server exits after a minute. Java's second compiler costs more
+
 // than it saves in so short a time.
-func (w *workspace) startup() []string {
-	return []string{"--nohome_rc", "--max_idle_secs=60", "--host_jvm_args=-XX:TieredStopAtLevel=1", "--output_user_root=" + w.path("output")}
-}
 
 // buildArgs returns Bazel's arguments for building a target.
-func (w *workspace) buildArgs(target string, options ...string) []string {
-	// In its sandbox /tmp is another directory, and PATH leads there.
-	args := append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no", "--sandbox_add_mount_pair="+oracles.Machine)
-	if w.module {
-		args = append(args, "--noenable_workspace")
-		for _, name := range modules {
-			args = append(args, "--override_module="+name+"="+w.path("offline/"+name))
-		}
-	} else {
-		for _, name := range []string{"rules_cc", "rules_java"} {
-			args = append(args, "--override_repository="+name+"="+w.path("offline/"+name))
-		}
-	}
-	return append(append(args, options...), target)
-}
 
 // build builds a target with Bazel and returns the actions that ran, sorted.
-func (w *workspace) build(target string, options ...string) (ran []string) {
-	w.Helper()
-	out := w.run(w.path("bazel/example"), w.bazel, w.buildArgs(target, options...)...)
-	for _, a := range action.FindAllStringSubmatch(out, -1) {
-		ran = append(ran, a[1])
-	}
-	slices.Sort(ran)
-	w.Logf("bazel: %s", processes.FindString(out))
-	return ran
-}
 
 // makes runs Make and returns the targets that it built, sorted.
-func (w *workspace) makes() (made []string) {
-	w.Helper()
-	out := w.run(w.path("make"), w.make)
-	for _, line := range strings.Split(out, "\n") {
-		words := strings.Fields(line)
-		if len(words) == 0 || words[0] != w.ptxlink {
-			continue
-		}
-		for i, word := range words {
-			if i > 0 && words[i-1] == "-o" || strings.HasPrefix(word, "build/lib") && words[1] == "ar" {
-				made = append(made, word)
-			}
-		}
-	}
-	slices.Sort(made)
-	return made
-}
 
 func TestBazel(t *testing.T) {
 	oracles.Long(t) // builds with Bazel and Make many times
@@ -213,7 +63,9 @@ func TestBazel(t *testing.T) {
 }
 
 // example builds the example, changes one file after another, and checks that Bazel
+
 // and Make rerun exactly the actions that depend on it, with the same output.
+
 func (w workspace) example(t *testing.T) {
 	w.T = t // of this copy
 	const (
@@ -296,7 +148,9 @@ func (w workspace) example(t *testing.T) {
 }
 
 // names builds files whose names must be quoted in a response file, and passes an
+
 // option with a backslash.
+
 func (w workspace) names(t *testing.T) {
 	w.T = t // of this copy
 	const odd = `it's a #1, $x "q" (k).ptx`
@@ -333,7 +187,9 @@ ptx_link(
 }
 
 // cubin builds a cubin, with ptxas from the environment of the actions and from the
+
 // toolchain.
+
 func (w workspace) cubin(t *testing.T) {
 	w.T = t // of this copy
 	ptxas := oracles.Require(t, "ptxas")
@@ -359,7 +215,9 @@ ptx_link(
 }
 
 // partitions builds a cubin in parts, changes one source, and checks that one part is
+
 // assembled again, and that the cubin is that of ptxlink --partition.
+
 func (w workspace) partitions(t *testing.T) {
 	w.T = t // of this copy
 	ptxas, nvlink := oracles.Require(t, "ptxas"), oracles.Require(t, "nvlink")
@@ -504,39 +362,15 @@ ptx_cubin(
 }
 
 // toolchain sets the arguments of the toolchain.
-func (w workspace) toolchain(args string) {
-	name, text := "bazel/example/WORKSPACE", "ptxlink_host_toolchain("+args+")\n"
-	if w.module {
-		name, text = "bazel/example/MODULE.bazel", "ptxlink.host("+args+")\n"
-	}
-	old := regexp.MustCompile(`(?m)^(ptxlink_host_toolchain|ptxlink\.host)\(.*\n`).ReplaceAllString(w.read(name), "")
-	w.write(name, old+text)
-}
 
 // functions returns the functions in a cubin, sorted.
-func (w workspace) functions(cubin string) (names []string) {
-	w.Helper()
-	out := w.run(".", oracles.Require(w.T, "readelf"), "-SW", cubin)
-	for _, m := range regexp.MustCompile(`(?m) \.text\.(\S+) `).FindAllStringSubmatch(out, -1) {
-		names = append(names, m[1])
-	}
-	slices.Sort(names)
-	return names
-}
 
 // fails builds a target that must fail with a message.
-func (w workspace) fails(target, want string) {
-	w.Helper()
-	cmd := exec.Command(w.bazel, w.buildArgs(target)...)
-	cmd.Dir = w.path("bazel/example")
-	cmd.Env = append(os.Environ(), "PTXLINK="+w.ptxlink)
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
-		w.Errorf("%s: %v, want %q in:\n%s", target, err, want, out)
-	}
-}
 
 // compile builds the .cu of the example with nvcc and with clang, and checks what runs
+
 // again after a change.
+
 func (w workspace) compile(t *testing.T) {
 	w.T = t // of this copy
 	nvcc, clang, ptxas := oracles.RequireCompiler(t, "nvcc"), oracles.RequireCompiler(t, "clang"), oracles.Require(t, "ptxas")
@@ -601,8 +435,11 @@ func (w workspace) compile(t *testing.T) {
 }
 
 // deps builds a library of .cu files that is packed and used from another package: the
+
 // headers of a target reach what depends on it, and so do the deps of a source. A
+
 // script stands in for nvcc; it checks that the headers are there.
+
 func (w workspace) deps(t *testing.T) {
 	w.T = t // of this copy
 	nvcc := w.path("tools/nvcc")
@@ -677,6 +514,7 @@ ptx_link(
 }
 
 // refused builds targets that must fail, and checks the messages.
+
 func (w workspace) refused(t *testing.T) {
 	w.T = t // of this copy
 	w.write("bazel/example/refused/BUILD.bazel", `load("@rules_ptx//ptx:defs.bzl", "ptx_archive")
@@ -704,6 +542,7 @@ ptx_archive(
 }
 
 // pinned builds the rules of README.md with the toolchain that it declares. Its blocks are taken as they are.
+
 func (w workspace) pinned(t *testing.T) {
 	w.T = t // of this copy
 	page := readFile(t, "bazel/README.md")
