@@ -25,7 +25,7 @@ var declarationSets = flag.Int("declarations", 1, "sets of modules that TestDecl
 // with indices and literals, in every way that prints declarations again. Each function
 // must access in the output what it accesses in its own module.
 func TestDeclarations(t *testing.T) {
-	d := &accessReader{t: t, ptxas: oracles.Require(t, "ptxas"), nvdisasm: oracles.Require(t, "nvdisasm"), known: map[string]map[string][]string{}}
+	d := &accessReader{t: t, ptxas: oracles.Require(t, "ptxas"), nvdisasm: oracles.Require(t, "nvdisasm")}
 	for seed := range *declarationSets {
 		g := &declarationWriter{rand: rand.New(rand.NewPCG(uint64(seed), 5))}
 		inputs := g.modules()
@@ -68,7 +68,7 @@ func TestDeclarations(t *testing.T) {
 
 // TestDeclarationsReal does the same with modules of real compilers.
 func TestDeclarationsReal(t *testing.T) {
-	d := &accessReader{t: t, ptxas: oracles.Require(t, "ptxas"), nvdisasm: oracles.Require(t, "nvdisasm"), known: map[string]map[string][]string{}}
+	d := &accessReader{t: t, ptxas: oracles.Require(t, "ptxas"), nvdisasm: oracles.Require(t, "nvdisasm")}
 	for _, set := range []string{"nvcc-rdc", "mixed"} {
 		paths, _ := filepath.Glob("../testdata/ptx/" + set + "/*.ptx")
 		var inputs []link.Input
@@ -88,23 +88,18 @@ func TestDeclarationsReal(t *testing.T) {
 	}
 }
 
-// accessReader compares what modules access. It asks ptxas once for each text.
+// accessReader compares what modules access.
 type accessReader struct {
 	t               *testing.T
 	ptxas, nvdisasm string
-	known           map[string]map[string][]string
 	renamed         map[string]string
 }
 
 func (d *accessReader) read(text []byte) map[string][]string {
-	if list := d.known[string(text)]; list != nil {
-		return list
-	}
 	list, err := oracles.Accesses(d.ptxas, d.nvdisasm, "sm_80", text)
 	if err != nil {
 		d.t.Fatalf("%v\n%.20000s", err, text)
 	}
-	d.known[string(text)] = list
 	return list
 }
 

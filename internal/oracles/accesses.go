@@ -10,13 +10,24 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Accesses compiles a module with ptxas -c and returns what the code of each function
 // accesses: its symbols with their offsets, the offsets of its loads and stores, and the
 // constants that it adds or passes, all sorted. Registers and the order of instructions do not
-// count. Text that means the same gives the same lists.
+// count. Text that means the same gives the same lists. Tests ask again for the same text, and
+// nvdisasm takes a quarter of a second, so the lists are kept. They must not be changed.
 func Accesses(ptxas, nvdisasm, gpu string, text []byte) (map[string][]string, error) {
+	read := func() (map[string][]string, error) { return compileAndRead(ptxas, nvdisasm, gpu, text) }
+	kept, _ := accessed.LoadOrStore([...]string{ptxas, nvdisasm, gpu, string(text)}, sync.OnceValues(read))
+	return kept.(func() (map[string][]string, error))()
+}
+
+// accessed has what Accesses returns, by its arguments.
+var accessed sync.Map
+
+func compileAndRead(ptxas, nvdisasm, gpu string, text []byte) (map[string][]string, error) {
 	dir, err := os.MkdirTemp("", "accesses")
 	if err != nil {
 		return nil, err
