@@ -42,7 +42,9 @@ func TestPublish(t *testing.T) {
 	if said := run(dir, filepath.Join(dir, "ptxlink"), "--version"); !strings.HasPrefix(said, "ptxlink v0.9.0 go") {
 		t.Errorf("the version is %q", said)
 	}
-	run(published, "go", "test", "./link", "-run", "TestImports$")
+	if list := run(published, "go", "list", "-deps", "-test", "./..."); strings.Contains("\n"+list, "\nptxlink/") {
+		t.Errorf("a package is imported by its old path:\n%s", list)
+	}
 	run(dir, filepath.Join(dir, "ptxlink"), filepath.Join(source, "testdata/ptx/example/main.ptx"), filepath.Join(source, "testdata/ptx/example/lib.ptx"), "-o", filepath.Join(dir, "out.ptx"))
 }
 

@@ -35,7 +35,7 @@ func TestDescribesOutput(t *testing.T) {
 				continue // some scripts are about that
 			}
 			linked[i]++
-			if !testing.Short() || n%len(ways) == i { // it takes most of the time
+			if n%len(ways) == i { // it takes longer than the link
 				checkParsed(t, r)
 			}
 			symbols, edges := readBack(t, r)

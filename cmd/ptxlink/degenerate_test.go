@@ -132,8 +132,8 @@ func TestDegenerate(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			for command, lines := range forms {
+				t.Chdir(t.TempDir())
 				for line := range strings.SplitSeq(lines, "|") {
-					t.Chdir(t.TempDir())
 					for path, text := range map[string]string{"in": inputs[name], "main.ptx": small, "nothing.ptx": ""} {
 						if err := os.WriteFile(filepath.FromSlash(path), []byte(text), 0o666); err != nil {
 							t.Fatal(err)

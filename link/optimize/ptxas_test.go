@@ -34,7 +34,7 @@ func assemble(t *testing.T, ptxas, text string) (sass string) {
 
 // TestRandomPtxas checks that ptxas accepts random modules before and after.
 func TestRandomPtxas(t *testing.T) {
-	n := uint64(12)
+	n := uint64(6)
 	if testing.Short() {
 		n = 2
 	}

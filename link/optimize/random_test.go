@@ -117,7 +117,7 @@ func sameWith(text, other string, o optimize.Options, seeds ...int32) (*written,
 func TestRandom(t *testing.T) {
 	n, long := uint64(200), os.Getenv("PTXLINK_MODULES")
 	if testing.Short() {
-		n = 40
+		n = 16
 	}
 	if long != "" {
 		fmt.Sscan(long, &n)
