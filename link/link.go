@@ -104,23 +104,26 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	}
 
 	options := program.Options{Host: c.host, StripDebug: o.StripDebug, KeepLines: o.KeepLines, Jobs: o.Jobs}
-	var debug *program.DebugSections
-	pass("debug", func() { debug, err = program.NewDebugSections(ctx, table, options, log) })
+	var sections *program.DebugSections
+	pass("debug", func() { sections, err = program.NewDebugSections(ctx, table, options, log) })
 	if err != nil {
 		return nil, err
 	}
 	// Every name that DWARF looks up is known, so symbols can be renamed.
 
 	var names *resolve.Names
-	pass("rename", func() { names = rename(table, debug, o.Jobs, log) })
+	pass("rename", func() { names = rename(table, sections, o.Jobs, log) })
 	// Every name of the output is decided, including the names that DWARF needs.
 
-	var p *program.Program
-	pass("plan", func() { p, err = program.New(ctx, table, names, c.header, debug, options, log) })
+	var debug *program.Debug
+	pass("merge", func() { debug, err = sections.Merge(ctx, names, options, log) })
 	if err != nil {
 		return nil, err
 	}
-	if err := refused(ctx, in, cubins, log); err != nil {
+
+	var p *program.Program
+	pass("plan", func() { p, err = program.New(ctx, table, names, c.header, debug, options) })
+	if err != nil {
 		return nil, err
 	}
 	r := describe(p, in, o, log)
@@ -130,7 +133,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if !o.CheckOnly && o.Optimize.Enabled() {
 		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
 		o.Optimize.Interposable = o.Optimize.Interposable || len(o.Cubins) > 0
-		pass("optimise", func() { err = r.optimize(ctx, p, debug, o) })
+		pass("optimise", func() { err = r.optimize(ctx, p, sections, o) })
 		if err != nil {
 			return nil, err
 		}
@@ -299,7 +302,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	if o.Version != "" {
 		c.header.LowerInstructions(t, log)
 	}
-	checks := append(make([]func(*resolve.Table, *diag.Log), 0, 16),
+	checks := append(make([]func(*resolve.Table, *diag.Log), 0, 20),
 		abicheck.Conventions,
 		abicheck.Symbols,
 		func(t *resolve.Table, log *diag.Log) { abicheck.SystemCalls(t, c.header.AddressSize, log) },
@@ -311,9 +314,15 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.Calls,
 		abicheck.Values,
 		abicheck.SharedObjects,
+		program.Initialisers,
+		program.Constants,
+		program.Pragmas,
 	)
 	if !o.StripDebug {
 		checks = append(checks, program.SectionEnds)
+	}
+	if !o.StripDebug || o.KeepLines {
+		checks = append(checks, program.LineFiles)
 	}
 	if !o.Relocatable {
 		checks = append(checks, abicheck.IndirectCalls)

@@ -91,11 +91,14 @@ func BenchmarkPass(b *testing.B) {
 		}},
 		{"check", func() { l.checked = check(context.Background(), l.table, object.Host{}, o, l.log) }},
 		{"debug", func() {
-			l.debug, l.err = program.NewDebugSections(context.Background(), l.table, program.Options{}, l.log)
+			l.sections, l.err = program.NewDebugSections(context.Background(), l.table, program.Options{}, l.log)
 		}},
-		{"rename", func() { l.names = rename(l.table, l.debug, 1, l.log) }},
+		{"rename", func() { l.names = rename(l.table, l.sections, 1, l.log) }},
+		{"merge", func() {
+			l.debug, l.err = l.sections.Merge(context.Background(), l.names, program.Options{}, l.log)
+		}},
 		{"plan", func() {
-			l.plan, l.err = program.New(context.Background(), l.table, l.names, l.checked.header, l.debug, program.Options{}, l.log)
+			l.plan, l.err = program.New(context.Background(), l.table, l.names, l.checked.header, l.debug, program.Options{})
 		}},
 		{"emit", func() { l.plan.Text() }},
 	}
@@ -120,12 +123,13 @@ func BenchmarkPass(b *testing.B) {
 
 // passes holds what the passes of Link hand on.
 type passes struct {
-	log     *diag.Log
-	in      inputs
-	table   *resolve.Table
-	checked checked
-	debug   *program.DebugSections
-	names   *resolve.Names
-	plan    *program.Program
-	err     error
+	log      *diag.Log
+	in       inputs
+	table    *resolve.Table
+	checked  checked
+	sections *program.DebugSections
+	debug    *program.Debug
+	names    *resolve.Names
+	plan     *program.Program
+	err      error
 }

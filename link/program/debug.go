@@ -240,16 +240,21 @@ func (n *debugName) output(names *resolve.Names) string {
 	return names.Of(n.symbol)
 }
 
-// mergedDebug is the debug information of the output.
-type mergedDebug struct {
-	verbatim int32 // the input whose sections are copied, -1 if there is none
+// Debug is the debug information of an output, with its lines.
+type Debug struct {
+	sections *DebugSections
+	lines    *lineTable
 	modules  map[int32]*debuginfo.Module
 	texts    [][]string // texts of the merged sections, in parts
 	target   bool       // .target carries debug
 }
 
-func (d *DebugSections) merge(ctx context.Context, names *resolve.Names, lines *lineTable, jobs int, log *diag.Log) (*mergedDebug, error) {
-	merged := &mergedDebug{verbatim: d.verbatim, modules: map[int32]*debuginfo.Module{}}
+// Merge decides the debug information of the output. It warns about modules whose sections cannot be merged. The
+// error is the error of a context that has ended.
+func (d *DebugSections) Merge(ctx context.Context, names *resolve.Names, o Options, log *diag.Log) (*Debug, error) {
+	lines := newLineTable(d.t, d, o)
+	merged := &Debug{sections: d, lines: lines, modules: map[int32]*debuginfo.Module{}}
+	lines.debug = merged
 	switch {
 	case d.verbatim >= 0:
 		f := d.t.Files[d.verbatim]
@@ -262,7 +267,7 @@ func (d *DebugSections) merge(ctx context.Context, names *resolve.Names, lines *
 			merged.modules[i] = m
 			modules = append(modules, m)
 		}
-		sections, kept, err := debuginfo.Merge(ctx, modules, jobs, log)
+		sections, kept, err := debuginfo.Merge(ctx, modules, o.Jobs, log)
 		if err != nil {
 			return nil, err
 		}
@@ -307,8 +312,8 @@ func says(f *object.File, word string) bool {
 // inlinedName returns the replacement for the label after function_name in a .loc, or "" if the
 // label stays. ok is false if the input's .debug_str is not in the output, so that the label cannot
 // stay.
-func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok bool) {
-	if file == m.verbatim {
+func (m *Debug) inlinedName(file int32, loc *ptx.Loc) (text string, ok bool) {
+	if file == m.sections.verbatim {
 		return "", true
 	}
 	module := m.modules[file]
@@ -318,17 +323,18 @@ func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok boo
 	return module.String(module.File.Src.String(loc.Function), loc.Addend)
 }
 
-func (pl *planner) debug(debug *mergedDebug) {
+func (pl *planner) debugSections(debug *Debug) {
+	verbatim := debug.sections.verbatim
 	for _, texts := range debug.texts {
 		for i, text := range texts {
 			pl.add(emit.Piece{Text: text, Before: i == 0 && pl.blank()})
 		}
 	}
-	if debug.verbatim < 0 {
+	if verbatim < 0 {
 		return
 	}
-	f := pl.Table.Files[debug.verbatim]
-	list, spellings := pl.sections.names[debug.verbatim], f.SectionNames()
+	f := pl.Table.Files[verbatim]
+	list, spellings := debug.sections.names[verbatim], f.SectionNames()
 	for _, s := range f.Sections {
 		var edits []ptx.Edit
 		for _, ref := range s.Refs {

@@ -2,13 +2,10 @@ package program
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -34,10 +31,6 @@ type Layout struct {
 	// differ.
 	untyped map[object.ID][]bool
 }
-
-// constantBank is the size of the constant bank in bytes. All .const variables must fit, because
-// ptxas counts them all, referenced or not.
-const constantBank = 65536
 
 // arrange decides the contents of the output and their order.
 func (pl *planner) arrange() {
@@ -82,8 +75,7 @@ func (pl *planner) arrange() {
 		pl.unify(s)
 	}
 	pl.Variables, pl.forwards = pl.order(variables)
-	pl.checkConstants()
-	pl.placePragmas()
+	pl.pragmas, pl.pushed = placePragmas(pl.Table)
 }
 
 // used reports whether code or an initialiser refers to an entry, since only then the entry needs a
@@ -153,101 +145,30 @@ func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
 func (p *Program) linkage(d resolve.DeclID) ptx.Linkage { return p.Linkage(p.Table.Declared(d)) }
 
 // Linkage returns the linkage of a definition in the output.
-func (p *Program) Linkage(id object.ID) ptx.Linkage {
-	if s := p.Table.Of(id); s != resolve.None && p.Table.Symbols[s].Hidden {
+func (p *Program) Linkage(id object.ID) ptx.Linkage { return linkage(p.Table, id) }
+
+func linkage(t *resolve.Table, id object.ID) ptx.Linkage {
+	if s := t.Of(id); s != resolve.None && t.Symbols[s].Hidden {
 		return ptx.Local
 	}
-	return p.Table.Files[id.File].Symbols[id.Name].Linkage
-}
-
-// checkConstants reports constants that exceed the constant bank, with their names, because the
-// error of ptxas has no names. It must count padding as ptxas lays out the bank, by descending
-// alignment (testdata/script/const_padding.txtar). The order of variables with equal alignment does
-// not matter.
-func (pl *planner) checkConstants() {
-	var constants []resolve.DeclID
-	for _, v := range pl.Variables {
-		if _, d := pl.decl(v); d.Space == ".const" && d.Size() > 0 {
-			constants = append(constants, v)
-		}
-	}
-	alignment := func(v resolve.DeclID) int64 {
-		return max(pl.Table.Files[v.File].Decls[v.Decl].Alignment(), pl.Align[v])
-	}
-	size := func(v resolve.DeclID) int64 { return pl.Table.Files[v.File].Decls[v.Decl].Size() }
-	slices.SortStableFunc(constants, func(a, b resolve.DeclID) int { return cmp.Compare(alignment(b), alignment(a)) })
-	total := int64(0)
-	for _, v := range constants {
-		align := alignment(v)
-		total = (total+align-1)&^(align-1) + size(v)
-	}
-	if total <= constantBank {
-		return
-	}
-	slices.SortStableFunc(constants, func(a, b resolve.DeclID) int { return cmp.Compare(size(b), size(a)) })
-	describe := func(v resolve.DeclID) (diag.Place, string) {
-		f, d := pl.decl(v)
-		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", pl.log.Demangle(f.Names[d.Name]), d.Size())
-	}
-	place, text := describe(constants[0])
-	m := pl.log.Error(diag.ConstantOverflow, place, fmt.Sprintf("constant memory overflows: %d bytes in %d variables, %d at most; %s", total, len(constants), constantBank, text))
-	for _, v := range constants[1:min(3, len(constants))] {
-		m.Note(describe(v))
-	}
-	if n := pl.copies(constants); n > 1 {
-		how := "declare it inline (C++17) instead of static in the header that defines it"
-		if resolve.WholeProgram(pl.Table.Files[constants[0].File]) { // nvcc accepts no inline variables
-			how = "compile them with -rdc=true, and declare it inline (C++17) in the header that defines it"
-		}
-		m.WithHelp(fmt.Sprintf("the largest is copied into %d modules; %s, so that they share one", n, how))
-		return
-	}
-	m.WithHelp("move the largest to .global memory")
-}
-
-// copies counts the variables that are copies of the first, because a C++ header gives a copy to
-// each module that includes it.
-func (pl *planner) copies(variables []resolve.DeclID) (n int) {
-	source := func(v resolve.DeclID) (name, rest string) {
-		f, d := pl.decl(v)
-		return pl.log.Demangle(f.Names[d.Name]), string(f.Src.Text[d.NameSpan.End():d.Span.End()])
-	}
-	name, rest := source(variables[0])
-	for _, v := range variables {
-		if other, otherRest := source(v); other == name && otherRest == rest && pl.linkage(v) == ptx.Local && pl.Table.Files[v.File].Language() == object.CXX {
-			n++
-		}
-	}
-	return n
+	return t.Files[id.File].Symbols[id.Name].Linkage
 }
 
 // placePragmas decides the place of module-scope pragmas. ptxas applies them to the whole module,
 // including the code before them, so "nounroll" of one input would affect the others
 // (testdata/script/pragma_module.txtar). If all inputs have the same pragmas, they stay at module
 // scope; otherwise each input's pragmas must move to its entries.
-func (pl *planner) placePragmas() {
-	pl.pushed = make([][]string, len(pl.Table.Files))
-	say := func(f *object.File) (list []string) {
-		for _, pragma := range f.Pragmas {
-			list = append(list, pragma.Text)
-		}
-		return list
-	}
+func placePragmas(t *resolve.Table) (common []string, pushed [][]string) {
+	pushed = make([][]string, len(t.Files))
 	same := true
-	first := say(pl.Table.Files[0])
-	for _, f := range pl.Table.Files[1:] {
-		same = same && strings.Join(say(f), "\n") == strings.Join(first, "\n")
+	for i, f := range t.Files {
+		for _, pragma := range f.Pragmas {
+			pushed[i] = append(pushed[i], pragma.Text)
+		}
+		same = same && slices.Equal(pushed[i], pushed[0])
 	}
 	if same {
-		pl.pragmas = first
-		return
+		return pushed[0], make([][]string, len(t.Files))
 	}
-	for i, f := range pl.Table.Files {
-		pl.pushed[i] = say(f)
-		loses := slices.IndexFunc(f.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Func && d.HasBody })
-		if len(f.Pragmas) > 0 && loses >= 0 {
-			pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, because it would affect the other inputs").
-				Note(f.At(f.Decls[loses].NameSpan), "this function, for example, loses it")
-		}
-	}
+	return nil, pushed
 }

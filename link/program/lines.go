@@ -2,10 +2,8 @@ package program
 
 import (
 	"cmp"
-	"fmt"
+	"slices"
 	"sort"
-	"strings"
-	"unicode"
 
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -25,24 +23,20 @@ type lineTable struct {
 	editors []*ptx.LineEditor
 	strip   bool
 
-	// warns is set if lines of the output have no file. Their warnings must come in the order of
-	// the output.
-	warns bool
 	// written is nil unless lines may repeat others.
 	written *ptx.WrittenLines
 
 	files []*object.File
-	debug *mergedDebug // must be set before edits is called
-	log   *diag.Log
+	debug *Debug // must be set before edits is called
 }
 
 // newLineTable numbers the files of all inputs. The input whose DWARF is copied must come first and
 // keep its own numbers, with gaps filled, because DW_AT_decl_file refers to them.
-func newLineTable(t *resolve.Table, sections *DebugSections, o Options, log *diag.Log) *lineTable {
+func newLineTable(t *resolve.Table, sections *DebugSections, o Options) *lineTable {
 	n := len(t.Files)
 	l := &lineTable{
 		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), editors: make([]*ptx.LineEditor, n),
-		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
+		strip: o.StripDebug && !o.KeepLines, files: t.Files,
 	}
 	if l.strip {
 		return l
@@ -64,7 +58,6 @@ func newLineTable(t *resolve.Table, sections *DebugSections, o Options, log *dia
 				last = loc.File
 				_, known := l.of[i][last]
 				same = same && known
-				l.warns = l.warns || !known
 			}
 			inlines = inlines || loc.Inlining != nil
 		}
@@ -119,7 +112,7 @@ func (r fileRow) stamp() string {
 func (l *lineTable) number(keep int32) {
 	var own []ptx.File
 	if keep >= 0 {
-		own = l.ownFiles(l.files[keep])
+		own = ownFiles(l.files[keep])
 		for _, file := range own {
 			for int64(len(l.rows)) < file.Index-1 {
 				l.add(fileRow{"<unknown>", -1, -1})
@@ -130,7 +123,7 @@ func (l *lineTable) number(keep int32) {
 	for i, f := range l.files {
 		list := own
 		if int32(i) != keep {
-			list = l.ownFiles(f)
+			list = ownFiles(f)
 		}
 		if len(list) > 0 {
 			l.of[i] = make(map[int64]int64, len(list))
@@ -149,35 +142,24 @@ func (l *lineTable) number(keep int32) {
 	}
 }
 
-// ownFiles returns the usable .file directives of an input, sorted by index. Others cannot be used,
-// because ptxas ignores index 0, and keeps 16 bits of the others.
-func (l *lineTable) ownFiles(f *object.File) []ptx.File {
+// ownFiles returns the usable .file directives of an input, sorted by index; the first of each.
+func ownFiles(f *object.File) []ptx.File {
 	if len(f.Files) == 0 {
 		return nil
 	}
 	list := make([]ptx.File, 0, len(f.Files))
-	seen := map[int64]diag.Span{}
 	for _, file := range f.Files {
-		if file.Index <= 0 || file.Index > 65535 {
-			continue
+		if usable(file) {
+			list = append(list, file)
 		}
-		if first, ok := seen[file.Index]; ok {
-			if f.Src.String(first) != f.Src.String(file.Span) {
-				l.log.Error(diag.FileIndex, f.At(file.Span), fmt.Sprintf("file index %d is used twice", file.Index)).
-					Note(f.At(first), "first given here")
-			}
-			continue
-		}
-		seen[file.Index] = file.Span
-		if strings.ContainsFunc(file.Path, func(r rune) bool { return r > unicode.MaxASCII }) {
-			l.log.Warn(diag.FileName, f.At(file.Span), "ptxas 12.4 crashes on a file name that is not ASCII, and ptxas 13 refuses it").
-				WithHelp("compile the source under another name")
-		}
-		list = append(list, file)
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].Index < list[j].Index })
-	return list
+	index := func(a, b ptx.File) int { return cmp.Compare(a.Index, b.Index) }
+	slices.SortStableFunc(list, index)
+	return slices.CompactFunc(list, func(a, b ptx.File) bool { return a.Index == b.Index })
 }
+
+// usable reports whether lines can refer to a file: ptxas ignores index 0, and keeps 16 bits of the others.
+func usable(file ptx.File) bool { return file.Index > 0 && file.Index <= 65535 }
 
 // rowOf replaces the empty path, because it would corrupt the line table that ptxas writes.
 func rowOf(f ptx.File) fileRow { return fileRow{cmp.Or(f.Path, "<unknown>"), f.Time, f.Size} }
@@ -194,7 +176,7 @@ func (t *lineTable) add(row fileRow) int64 {
 // alone reports whether the edits of the lines in a span do not depend on earlier lines of the
 // output, so that they can be made in any order.
 func (l *lineTable) alone(file int32, span diag.Span) bool {
-	return !l.warns && (l.written == nil || l.editors[file].SelfContained(span))
+	return l.written == nil || l.editors[file].SelfContained(span)
 }
 
 // edits rewrites the .loc and .file directives in a span of one input. It must be called in the
@@ -211,11 +193,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, alone bo
 	case alone:
 		edits = e.Edits(edits, span)
 	default:
-		before := e.Undeclared
 		edits = e.Next(edits, span)
-		if loc := e.Undeclared; loc != before {
-			l.log.Warn(diag.Loc, f.At(loc.FileSpan), "no .file "+f.Src.String(loc.FileSpan)+" in this module; its .loc lines are dropped")
-		}
 	}
 	own := f.Files // because gcc writes them in bodies, where ptxas refuses them
 	for _, own := range own[sort.Search(len(own), func(i int) bool { return own[i].Span.Off >= span.Off }):] {

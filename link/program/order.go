@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ptxlink/internal/graph"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -13,29 +12,7 @@ import (
 // order sorts variables so that each comes after the variables its initialiser uses. A cycle must
 // be broken by a forward declaration of an external member.
 func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolve.DeclID) {
-	index := make(map[resolve.DeclID]int32, len(variables))
-	for i, v := range variables {
-		index[v] = int32(i)
-	}
-	g := initialisers{next: make([][]int32, len(variables)), local: make([]bool, len(variables))}
-	for i, v := range variables {
-		g.local[i] = pl.linkage(v) == ptx.Local
-		f, d := pl.decl(v)
-		for _, use := range f.Uses[d.FirstUse:d.EndUse] {
-			if to, ok := pl.Table.Definition(object.ID{File: v.File, Name: use.Name}); ok {
-				if n, ok := index[to]; ok {
-					g.next[i] = append(g.next[i], n)
-				}
-			}
-		}
-	}
-	sorted, forward, stuck := g.order()
-	for _, n := range stuck {
-		// A single module cannot express this, because ptxas has no forward declaration of
-		// module-local variables.
-		f, d := pl.decl(variables[n])
-		pl.log.Error(diag.InitialiserCycle, f.At(d.NameSpan), "initialisers of module-local variables refer to each other in a cycle")
-	}
+	sorted, forward := newInitialisers(pl.Table, variables).order()
 	for _, n := range sorted {
 		v := variables[n]
 		ordered = append(ordered, v)
@@ -52,9 +29,30 @@ type initialisers struct {
 	local []bool // the variable has no linkage, so it cannot have a forward declaration
 }
 
+func newInitialisers(t *resolve.Table, variables []resolve.DeclID) *initialisers {
+	index := make(map[resolve.DeclID]int32, len(variables))
+	for i, v := range variables {
+		index[v] = int32(i)
+	}
+	g := &initialisers{next: make([][]int32, len(variables)), local: make([]bool, len(variables))}
+	for i, v := range variables {
+		g.local[i] = linkage(t, t.Declared(v)) == ptx.Local
+		f := t.Files[v.File]
+		d := &f.Decls[v.Decl]
+		for _, use := range f.Uses[d.FirstUse:d.EndUse] {
+			if to, ok := t.Definition(object.ID{File: v.File, Name: use.Name}); ok {
+				if n, ok := index[to]; ok {
+					g.next[i] = append(g.next[i], n)
+				}
+			}
+		}
+	}
+	return g
+}
+
 // order returns the variables, each after the variables it uses and otherwise in their
 // original order. forward marks variables that must have a forward declaration; edges to them
-// do not count. stuck holds one variable of each cycle without an external member.
+// do not count. Every cycle must have an external member (InitialiserCycles).
 //
 // The time is linear in the number of edges:
 //
@@ -64,24 +62,14 @@ type initialisers struct {
 //     ones. An external variable with a back edge from its own component gets a
 //     forward declaration. Each cycle has such a variable.
 //  3. A second walk, without the edges to these variables, computes the order.
-func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
+func (g *initialisers) order() (sorted []int32, forward []bool) {
 	finished, component := g.walk(func(from, to int32) bool { return true })
 	rank := make([]int32, len(g.next))
 	for i, v := range finished {
 		rank[v] = int32(len(finished) - i)
 	}
 
-	locals, circle := g.walk(func(from, to int32) bool { return g.local[from] && g.local[to] })
-	size := make([]int, len(g.next))
-	for _, c := range circle {
-		size[c]++
-	}
-	for v := range g.next {
-		if root := circle[v]; root == int32(v) && g.local[v] && (size[root] > 1 || slices.Contains(g.next[root], root)) {
-			stuck = append(stuck, root)
-		}
-	}
-
+	locals, _ := g.walk(g.betweenLocals)
 	highest := make([]int32, len(g.next)) // rank of an external variable that leads here
 	spread := func(from, rank int32) {
 		for _, to := range g.next[from] {
@@ -105,7 +93,24 @@ func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
 		forward[v] = !g.local[v] && highest[v] >= rank[v]
 	}
 	sorted, _ = g.walk(func(from, to int32) bool { return !forward[to] })
-	return sorted, forward, stuck
+	return sorted, forward
+}
+
+func (g *initialisers) betweenLocals(from, to int32) bool { return g.local[from] && g.local[to] }
+
+// stuck returns one variable of each cycle without an external member.
+func (g *initialisers) stuck() (list []int32) {
+	_, circle := g.walk(g.betweenLocals)
+	size := make([]int, len(g.next))
+	for _, c := range circle {
+		size[c]++
+	}
+	for v := range g.next {
+		if root := circle[v]; root == int32(v) && g.local[v] && (size[root] > 1 || slices.Contains(g.next[root], root)) {
+			list = append(list, root)
+		}
+	}
+	return list
 }
 
 // walk returns the variables in the order in which a depth-first walk finishes them,

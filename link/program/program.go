@@ -49,11 +49,9 @@ const prototypeEnd = ";\n"
 
 type planner struct {
 	*Program
-	log      *diag.Log
-	sections *DebugSections
-	lines    *lineTable
-	aligns   *abicheck.ParamAlignments
-	marks    []map[string]string // by file: new names of labels of trace.mark
+	lines  *lineTable
+	aligns *abicheck.ParamAlignments
+	marks  []map[string]string // by file: new names of labels of trace.mark
 
 	ends string // the last bytes of the output so far
 }
@@ -71,20 +69,14 @@ type planner struct {
 //
 // The order is necessary, because ptxas requires every name to be declared before it is used, and
 // accepts no declaration after the definition.
-func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, sections *DebugSections, o Options, log *diag.Log) (*Program, error) {
+//
+// It reports nothing: the checks have found what no output can express. The error is the error of a context that has
+// ended.
+func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, debug *Debug, o Options) (*Program, error) {
 	p := &Program{Table: t, Names: names, Header: h, options: o}
-	pl := &planner{Program: p, log: log, sections: sections, aligns: abicheck.NewParamAlignments(t)}
-	pl.lines = newLineTable(t, sections, o, log)
-	debug, err := sections.merge(ctx, names, pl.lines, o.Jobs, log)
-	if err != nil {
-		return nil, err
-	}
-	pl.lines.debug = debug
+	pl := &planner{Program: p, lines: debug.lines, aligns: abicheck.NewParamAlignments(t)}
 	p.Debug, p.LineInfo = debug.target, pl.lines.any()
 	pl.arrange()
-	if log.Errors() > 0 {
-		return p, nil
-	}
 
 	count := 8 + len(p.pragmas) + len(p.Externs) + len(p.prototypes) + len(p.forwards) + len(p.Variables) + len(p.Aliases) + len(p.Bodies)
 	p.pieces = make(emit.Pieces, 0, count)
@@ -117,7 +109,7 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	pl.debug(debug)
+	pl.debugSections(debug)
 	p.size = p.pieces.Size()
 	return p, nil
 }
@@ -161,7 +153,7 @@ func (pl *planner) functions(ctx context.Context) {
 	prototypes, bodies := pl.pieces[pl.firstPrototype:][:len(pl.prototypes)], pl.pieces[pl.firstBody:][:len(pl.Bodies)]
 	blank := pl.blank()
 	var alone []bool // functions whose lines do not depend on earlier functions
-	if pl.lines.warns || pl.lines.written != nil {
+	if pl.lines.written != nil {
 		alone = make([]bool, len(bodies))
 	}
 	jobs := parallel.Jobs(pl.options.Jobs, len(bodies) < 2*together)

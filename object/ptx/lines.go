@@ -26,8 +26,6 @@ type LineEditor struct {
 	// modules of the output.
 	Inlined *InlinedLines
 	Written *WrittenLines
-	// Undeclared is set to the first line whose file is not in the output.
-	Undeclared *Loc
 }
 
 // WrittenLines are the places that the lines of an output have so far, with its files.
@@ -126,9 +124,6 @@ func (e *LineEditor) line(edits []Edit, i int) []Edit {
 	loc := &e.Module.Locs[i]
 	n, ok := e.Names.FileIndex(loc.File)
 	if !ok {
-		if e.Undeclared == nil {
-			e.Undeclared = loc
-		}
 		return append(edits, e.Module.Erase(loc.Span))
 	}
 	if n != loc.File {
