@@ -1,11 +1,8 @@
 package link
 
 import (
-	"context"
 	"slices"
 
-	"ptxlink/internal/mapped"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/resolve"
 )
@@ -140,34 +137,6 @@ func (m *cubinMembers) settle() bool {
 	left := m.offers != nil && slices.ContainsFunc(m.list, func(c Cubin) bool { return c.Archived }) && slices.Contains(m.linked, false)
 	m.offers = nil
 	return left
-}
-
-// resolve decides which definition each name refers to, and which members are linked. It must be
-// repeated as long as linked members need more modules.
-func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers, cubins cubins, maps *mapped.Files, log *diag.Log) (*resolve.Table, cubins, error) {
-	defer func() { in.set = nil }() // drop the files that are not linked
-	for {
-		round := log
-		if members.offers != nil {
-			round = &diag.Log{Spelling: o.Spelling}
-		}
-		traceSymbols(in.files, members.cubins(), o.TraceSymbols, round)
-		table := resolveNames(in, cubins, o, round)
-		if round.Errors() > 0 || !members.pull(table, o) && !members.settle() {
-			if round != log {
-				log.Append(round)
-			}
-			if log.Errors() == 0 && in.empty && !members.link() {
-				nothingLinked(log)
-			}
-			return table, cubins, nil
-		}
-		// Members of archives were linked or dropped, so the names must be resolved again.
-		cubins = readCubins(members.cubins(), log)
-		if err := in.load(ctx, o, cubins, maps, log); err != nil {
-			return nil, cubins, err
-		}
-	}
 }
 
 // link reports whether any cubin is linked, or will be compiled.

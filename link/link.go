@@ -30,8 +30,6 @@ import (
 	"ptxlink/resolve"
 )
 
-// This file is the order of the passes.
-
 // Link links the inputs into one module. If they cannot be linked, it returns
 // *Errors with every error found, and no Result. Other errors are a cancelled
 // context, an empty list of inputs, and an invalid option (Options.Check). Link may be
@@ -58,7 +56,8 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	return nil, err
 }
 
-// runPasses links. Large inputs are mapped if maps is not nil.
+// runPasses links. Each pass decides one thing for the passes after it, which do not change it. Large inputs are mapped
+// if maps is not nil.
 func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, error) {
 	if len(o.Inputs)+len(o.Cubins) == 0 {
 		return nil, errors.New("no inputs")
@@ -79,57 +78,67 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		passes = append(passes, Pass{Name: name, Time: time.Since(start), Start: start})
 	}
 
+	// Load reads the inputs in parallel and parses each once. Members of archives are read in rounds, because the
+	// members that are linked decide which others are needed. The names of cubins count as needs and definitions.
 	members := newCubinMembers(o.Cubins)
 	cubins := readCubins(members.cubins(), log)
-
 	var in inputs
 	pass("load", func() { err = in.load(ctx, o, cubins, maps, log) })
 	if err != nil {
 		return nil, err
 	}
-	// From here on, files are added only if a cubin of an archive needs archive members.
 
+	// Resolve decides which definition each name refers to, and which definitions nothing needs. It may load further
+	// members for the cubins that it links. Afterwards no file and no name is added, because the checks must see all.
 	var table *resolve.Table
 	pass("resolve", func() { table, cubins, err = in.resolve(ctx, o, &members, cubins, maps, log) })
 	if err != nil {
 		return nil, err
 	}
 	o.Cubins = members.cubins()
-	// No file or symbol may be added after this, because the checks must see all.
 
+	// Check compares what modules say of each other's functions and objects, and finds what no output can express. The
+	// checks only read, so they run in parallel. All errors of a link end here, together: the passes below report none.
 	var c checked
 	pass("check", func() { c = check(ctx, table, host, o, log) })
 	if err := refused(ctx, in, cubins, log); err != nil {
 		return nil, err
 	}
 
+	// Debug finds what the names in DWARF mean. ptxas looks them up in the whole output by their spelling, so
+	// renaming must know them.
 	options := program.Options{Host: c.host, StripDebug: o.StripDebug, KeepLines: o.KeepLines, Jobs: o.Jobs}
 	var sections *program.DebugSections
 	pass("debug", func() { sections, err = program.NewDebugSections(ctx, table, options, log) })
 	if err != nil {
 		return nil, err
 	}
-	// Every name that DWARF looks up is known, so symbols can be renamed.
 
+	// Rename gives every symbol, and every local that DWARF looks up, its name in the output.
 	var names *resolve.Names
 	pass("rename", func() { names = rename(table, sections, o.Jobs, log) })
-	// Every name of the output is decided, including the names that DWARF needs.
 
+	// Merge makes one DWARF of all, which holds these names. A module whose sections cannot be moved loses them, with a
+	// warning.
 	var debug *program.Debug
 	pass("merge", func() { debug, err = sections.Merge(ctx, names, options, log) })
 	if err != nil {
 		return nil, err
 	}
 
+	// Plan decides every byte as spans of the inputs with edits. No text is copied before emit, so that functions can
+	// still be replaced.
 	var p *program.Program
 	pass("plan", func() { p, err = program.New(ctx, table, names, c.header, debug, options) })
 	if err != nil {
 		return nil, err
 	}
+
+	// The result takes the messages, so no pass below may add one.
 	r := describe(p, in, o, log)
 	r.Cubins, r.cubins, r.Pulls = members.chosen(), o.Cubins, append(r.Pulls, members.pulls...)
-	// No message may be added after this, since the result has them.
 
+	// Optimise changes functions of the planned output, where each name has one meaning and every caller is known.
 	if !o.CheckOnly && o.Optimize.Enabled() {
 		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
 		o.Optimize.Interposable = o.Optimize.Interposable || len(o.Cubins) > 0
@@ -138,14 +147,15 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 			return nil, err
 		}
 	}
+	// Faults of ptxas depend on the final code. Output of -r is linked again, and is left as it is.
 	if !o.CheckOnly && !o.Relocatable {
 		p.AvoidFaults()
 	}
-	// Every byte of the output is decided.
 
 	for _, name := range o.WhyLive {
 		r.Ways = append(r.Ways, describer{p}.ways(name, o))
 	}
+	// Emit copies the spans. A stream is copied by its reader, without a copy in memory.
 	switch {
 	case o.CheckOnly:
 	case o.Stream:
@@ -160,6 +170,36 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	}
 	r.Passes = passes
 	return r, nil
+}
+
+// resolve decides which definition each name refers to, and which cubins of archives are linked. A cubin may need
+// modules of archives, and these may need further cubins, so both kinds are read in rounds until no name needs
+// another. Only the messages of the last round count: a name that is undefined in an earlier round may be defined by
+// the next. The last round follows settle, which drops the members that no name has needed.
+func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers, cubins cubins, maps *mapped.Files, log *diag.Log) (*resolve.Table, cubins, error) {
+	defer func() { in.set = nil }() // drop the files that are not linked
+	for {
+		round := log
+		if members.offers != nil {
+			round = &diag.Log{Spelling: o.Spelling}
+		}
+		traceSymbols(in.files, members.cubins(), o.TraceSymbols, round)
+		table := resolveNames(in, cubins, o, round)
+		if round.Errors() > 0 || !members.pull(table, o) && !members.settle() {
+			if round != log {
+				log.Append(round)
+			}
+			if log.Errors() == 0 && in.empty && !members.link() {
+				nothingLinked(log)
+			}
+			return table, cubins, nil
+		}
+		// Members of archives were linked or dropped, so the names must be resolved again.
+		cubins = readCubins(members.cubins(), log)
+		if err := in.load(ctx, o, cubins, maps, log); err != nil {
+			return nil, cubins, err
+		}
+	}
 }
 
 // Check returns the *Message that Link would return for an invalid option.
