@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"ptxlink/link/diag"
@@ -15,7 +14,7 @@ import (
 
 // Duplicates compares second strong definitions of a name with the first. With dedupe it reports them: with a note for
 // each two modules if they have the text of the first, which then stands for both, and as errors otherwise.
-// Without, Resolve has reported them, and it adds what lets both be in a link.
+// Without, Resolve has reported them, and it marks those that have the text of the first.
 func Duplicates(t *resolve.Table, dedupe bool, log *diag.Log) {
 	same := map[[2]int32]map[ptx.NameID]ptx.NameID{} // by the two files
 	notes, more := map[[2]int32]*diag.Message{}, map[[2]int32]int{}
@@ -33,7 +32,7 @@ func Duplicates(t *resolve.Table, dedupe bool, log *diag.Log) {
 			reason := c.differ(s.Def.Name, id.Name)
 			switch {
 			case !dedupe:
-				advise(t, s, id, reason == "", log)
+				t.Duplicates[id].Same = reason == ""
 			case reason != "":
 				t.Duplicate(s, id, log).Note(diag.Place{}, log.Option("--dedupe-identical")+" keeps both apart: "+reason)
 			}
@@ -57,22 +56,6 @@ func Duplicates(t *resolve.Table, dedupe bool, log *diag.Log) {
 	}
 	for files, n := range more {
 		notes[files].Text += "; the same holds for " + Plural(n, "more definition")
-	}
-}
-
-// advise names the option that lets two definitions be in a link. A function that other modules only declare cannot
-// become local.
-func advise(t *resolve.Table, s *resolve.Symbol, id object.ID, same bool, log *diag.Log) {
-	m, first, f := t.Duplicates[id], t.Files[s.Def.File], t.Files[id.File]
-	a, b := first.DeclOf(s.Def.Name), f.DeclOf(id.Name)
-	only := func(id object.ID) bool { return !t.Files[id.File].Symbols[id.Name].Defined() }
-	switch {
-	case resolve.OutputHelp(first, f) != "" || a == nil || b == nil || a.Kind != b.Kind || !a.Defines() || !b.Defines(): // an alias
-	case same:
-		kinds := map[ptx.DeclKind]string{ptx.Func: "functions", ptx.Variable: "variables", ptx.Entry: "kernels"}
-		m.WithHelp(m.Help + log.With("--dedupe-identical", "; %s keeps one of two identical "+kinds[b.Kind]))
-	case b.Kind == ptx.Func && f.Language() != object.PTX && !slices.ContainsFunc(s.Mentions, only):
-		m.WithHelp(m.Help + log.With("--localize-symbol", "; %s "+s.Name+" lets each module keep its own"))
 	}
 }
 

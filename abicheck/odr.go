@@ -38,7 +38,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 		for _, id := range s.Mentions {
 			f := t.Files[id.File]
 			sym := f.Symbols[id.Name]
-			if id == s.Def || sym.Def < 0 || sym.Linkage != ptx.Weak || !sameSettings(f, kept) || strong && !resolve.Instantiated(s.Name) {
+			if id == s.Def || sym.Def < 0 || sym.Linkage != ptx.Weak || !sameSettings(f, kept) || strong && !diag.Instantiated(s.Name) {
 				continue
 			}
 			d := &f.Decls[sym.Def]

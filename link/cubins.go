@@ -175,8 +175,8 @@ func ofNvlink(name string) bool {
 }
 
 // check compares declarations of modules with declarations of cubins, and cubins with each other:
-// the kind of a symbol, the size of a variable, the types of a function.
-func (o cubins) check(t *resolve.Table, members resolve.Members, options Options, log *diag.Log) {
+// the kind of a symbol, the size of a variable, the types of a function. It returns the names that nothing defines.
+func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) []resolve.Missing {
 	for _, name := range o.names {
 		s, found := t.Lookup(name)
 		if !found || o.defined[name].archived {
@@ -213,9 +213,10 @@ func (o cubins) check(t *resolve.Table, members resolve.Members, options Options
 			differs(use, t.Files[s.Def.File], s.Def.Name, log)
 		}
 	}
-	if !options.Relocatable && len(options.Kernels)+len(options.Launched) == 0 { // otherwise nvlink reports them
-		o.checkNeeded(t, members, globs.New(options.AllowUndefined), log)
+	if options.Relocatable || len(options.Kernels)+len(options.Launched) > 0 { // nvlink reports them
+		return nil
 	}
+	return o.checkNeeded(t, globs.New(options.AllowUndefined), log)
 }
 
 // differs reports a declaration whose kind, size or types differ from the cubin's definition, or a
@@ -308,21 +309,22 @@ func (o cubins) live(t *resolve.Table) map[string]bool {
 }
 
 // checkNeeded reports names that the cubins need and nothing defines.
-func (o cubins) checkNeeded(t *resolve.Table, members resolve.Members, allowed globs.List, log *diag.Log) {
+func (o cubins) checkNeeded(t *resolve.Table, allowed globs.List, log *diag.Log) (missing []resolve.Missing) {
 	if len(o.needed) == 0 {
-		return
+		return nil
 	}
 	kinds := map[string]ptx.DeclKind{}
 	for _, use := range o.uses {
 		kinds[use.Name] = use.declKind()
 	}
-	suggest := t.Suggest(members, &diag.Log{Spelling: log.Without("--allow-undefined")}) // nvlink leaves no name undefined
 	live := o.live(t)
 	for _, name := range o.needed {
 		at, used := o.users[name]
 		if s, found := t.Lookup(name); !used || !live[name] || found && s.Defined() || allowed.Match(name) {
 			continue
 		}
-		suggest(name, kinds[name], log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name))
+		m := log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name)
+		missing = append(missing, resolve.Missing{Message: m, Name: name, Kind: kinds[name]})
 	}
+	return missing
 }

@@ -22,7 +22,7 @@ import (
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
-	"ptxlink/internal/srcline"
+	"ptxlink/link/advice"
 	"ptxlink/link/diag"
 	"ptxlink/link/program"
 	"ptxlink/object"
@@ -101,7 +101,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	// checks only read, so they run in parallel. All errors of a link end here, together: the passes below report none.
 	var c checked
 	pass("check", func() { c = check(ctx, table, host, o, log) })
-	if err := refused(ctx, in, cubins, log); err != nil {
+	if err := refused(ctx, table, in, cubins, log); err != nil {
 		return nil, err
 	}
 
@@ -291,19 +291,32 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 	options := resolve.Options{
 		Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
 		Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
-		Others: cubins.all, OtherKernels: cubins.kernels, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject, Assembled: o.Assembled,
+		Others: cubins.all, OtherKernels: cubins.kernels, Assembled: o.Assembled,
 	}
 	if cubins.defined != nil {
-		list := o.Cubins // copied, because capturing o would move it to the heap in every link
-		options.Earlier, options.Cubins = cubins.earlier, func() []*object.File { return cubinFiles(list) }
+		options.Earlier = cubins.earlier
 	}
 	t := resolve.Resolve(in.files, options, log)
-	t.Unmatched(o.named(), in.set, log)
+	missing := t.Unmatched(o.named(), log)
 	t.Hide(o.Localize, o.Exports)
 	collect(t, cubins, o)
-	t.Undefined(in.set, log)
-	cubins.check(t, in.set, o, log)
+	missing = append(missing, t.Undefined(in.set.Unusable, log)...)
+	needed := cubins.check(t, o, log)
+	if len(missing)+len(needed) > 0 {
+		adviseNames(t, in, cubins, o, missing, needed, log)
+	}
 	return t
+}
+
+// adviseNames adds what was meant by missing names; needed are those of cubins.
+func adviseNames(t *resolve.Table, in *inputs, cubins cubins, o Options, missing, needed []resolve.Missing, log *diag.Log) {
+	l := advice.Link{Table: t, Log: log, Members: in.set.Outlines, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject}
+	if cubins.defined != nil {
+		l.Cubins = func() []*object.File { return cubinFiles(o.Cubins) }
+	}
+	advice.Names(l, missing)
+	l.Log = &diag.Log{Spelling: log.Without("--allow-undefined")} // nvlink leaves no name undefined
+	advice.Names(l, needed)
 }
 
 // kernels returns patterns of the entries that Kernels keeps, since resolve takes only patterns.
@@ -396,11 +409,12 @@ func rename(t *resolve.Table, debug *program.DebugSections, jobs int, log *diag.
 
 // refused returns the error of a link that reported errors or was cancelled. Its messages must be
 // in command-line order, whichever pass reported them.
-func refused(ctx context.Context, in inputs, cubins cubins, log *diag.Log) error {
+func refused(ctx context.Context, t *resolve.Table, in inputs, cubins cubins, log *diag.Log) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
-		adviseCopies(in, cubins, log)
-		addSourceLines(in.files, log)
+		advice.Duplicates(t, log)
+		advice.Copies(in.duplicated(cubins), log)
+		advice.Sources(in.files, log)
 		e := &Errors{Messages: log.Messages}
 		for _, f := range in.files {
 			e.Modules = append(e.Modules, f.Name)
@@ -419,23 +433,4 @@ func sortMessages(files []*object.File, log *diag.Log) {
 	slices.SortStableFunc(log.Messages, func(a, b *Message) int {
 		return cmp.Or(cmp.Compare(rank[a.Place.Source], rank[b.Place.Source]), cmp.Compare(a.Place.Span.Off, b.Place.Span.Off))
 	})
-}
-
-// addSourceLines adds to messages the source lines that places in bodies were compiled from.
-func addSourceLines(files []*object.File, log *diag.Log) {
-	if len(log.Messages) == 0 {
-		return
-	}
-	lines := srcline.Finder{Spelling: log.Spelling}
-	bySource := make(map[*diag.Source]*object.File, len(files))
-	for _, f := range files {
-		lines.Know(f.Module)
-		bySource[f.Src] = f
-	}
-	for _, m := range log.Messages {
-		if m.ID == diag.DuplicateSymbol {
-			adviseInline(bySource, &lines, m)
-		}
-		lines.Explain(m)
-	}
 }

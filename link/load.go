@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
+	"ptxlink/link/advice"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -126,10 +128,31 @@ func loaded(in inputs, cubins cubins, log *diag.Log) error {
 		nothingLinked(log)
 	}
 	if log.Errors() > 0 {
-		adviseCopies(in, cubins, log)
+		advice.Copies(in.duplicated(cubins), log)
 		return &Errors{Messages: log.Messages, IO: in.set.Unread}
 	}
 	return nil
+}
+
+// duplicated returns the modules and cubins, for advice on names that two of them define.
+func (in inputs) duplicated(cubins cubins) (list []advice.Input) {
+	for _, f := range in.files {
+		module := advice.Input{Name: f.Src.Name, File: f}
+		if f.Input < len(in.named) { // otherwise the link made it
+			module.Given = cmp.Or(in.named[f.Input].Name, in.named[f.Input].Path)
+		}
+		list = append(list, module)
+	}
+	for _, c := range cubins.list {
+		cubin := advice.Input{Name: c.Name, Code: c.Code}
+		for _, s := range c.Symbols {
+			if s.Defined {
+				cubin.Defines = append(cubin.Defines, s.Name)
+			}
+		}
+		list = append(list, cubin)
+	}
+	return list
 }
 
 func nothingLinked(log *diag.Log) {

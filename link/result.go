@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"ptxlink/abicheck"
+	"ptxlink/link/advice"
 	"ptxlink/link/diag"
 	"ptxlink/link/program"
 	"ptxlink/object"
@@ -67,7 +68,7 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 		d.explain(r, log)
 	}
 	sortMessages(t.Files, log)
-	addSourceLines(t.Files, log)
+	advice.Sources(t.Files, log)
 	r.Messages = log.Messages
 	return r
 }

@@ -4,7 +4,6 @@ package resolve
 
 import (
 	"cmp"
-	"path"
 	"slices"
 
 	"ptxlink/internal/globs"
@@ -64,8 +63,8 @@ type Table struct {
 	twins   bool   // a name stands for its staticTwin
 	reach   *reach // nil if everything stays
 	options Options
-	// Duplicates holds the messages about second strong definitions.
-	Duplicates map[object.ID]*diag.Message
+	// Duplicates holds second strong definitions that were reported.
+	Duplicates map[object.ID]*Duplicate
 }
 
 // Of returns the external symbol of a name in a file, or None.
@@ -152,17 +151,8 @@ type Options struct {
 	Multiple, Compared bool
 	// Others are the names that cubins share with the modules, true if one defines it.
 	Others map[string]bool
-	// Cubins returns what cubins define, for messages: a file for each, whose text is unknown. It may be nil.
-	Cubins func() []*object.File
 	// OtherKernels are the kernels without linkage in cubins.
 	OtherKernels []string
-	// WholeProgram are the names of objects without relocatable device code, for messages.
-	WholeProgram []string
-	// NotLinked are other files that are not linked, with the reason, for messages.
-	NotLinked []string
-	// HostObject returns the name of an object that defines a symbol for the host, or "", and whether nvcc
-	// -ewp compiled it, for messages. It may be nil.
-	HostObject func(symbol string) (object string, extensible bool)
 	// Assembled is set if ptxas will read the output, and says itself what it does not know.
 	Assembled bool
 	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which
@@ -327,73 +317,19 @@ func (t *Table) Clash(a, b object.ID) bool {
 // Strong reports whether a module has a strong definition of the name.
 func (t *Table) Strong(id object.ID) bool { return t.strength(id) == strong }
 
+// Duplicate is a second strong definition that was reported.
+type Duplicate struct {
+	First   object.ID
+	Message *diag.Message
+	Same    bool // it has the text of the first (abicheck.Duplicates)
+}
+
 // Duplicate reports the second strong definition of a symbol.
 func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
-	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+log.Name(s.Name)).Of(s.Name).
-		Note(t.place(s.Def), "first defined here").
-		WithHelp(t.duplicateHelp(s.Def, id))
-}
-
-func (t *Table) duplicateHelp(a, b object.ID) string {
-	f, d, e := t.Files[b.File], t.decl(a), t.decl(b)
-	if d == nil || e == nil || d.Kind != e.Kind { // an alias
-		return "rename one of the two"
-	}
-	if help := OutputHelp(t.Files[a.File], f); help != "" {
-		return help
-	}
-	help := "rename one of the two"
-	variable, function := d.Kind == ptx.Variable, d.Kind == ptx.Func
-	switch language := f.Language(); {
-	case d.Linkage == ptx.Common || e.Linkage == ptx.Common:
-		help = "a .common variable with an initial value is a definition; keep one initial value"
-	case d.Kind == ptx.Entry || language != t.Files[a.File].Language() || variable && d.Size() != e.Size():
-	case language == object.CXX && function:
-		help = "if a header defines it, declare it inline there; otherwise rename one of the two"
-	case language == object.CXX:
-		help = "if a header defines it, declare it inline there (C++17); otherwise declare it extern in one of the two files, or rename it"
-	case language == object.PTX && variable:
-		help = "rename one of the two, or declare it .extern in one module"
-	case language == object.PTX:
-		help = "rename one of the two, or drop .visible from one so that it stays in its module"
-	}
-	return help
-}
-
-// OutputHelp returns advice if one module is the output of an earlier link of the other, as when
-// *.ptx matches both, and "" for others.
-func OutputHelp(a, b *object.File) string {
-	for _, pair := range [][2]*object.File{{a, b}, {b, a}} {
-		output, input := pair[0], pair[1]
-		if output.LinkOf(input) {
-			return output.Name + " is the output of a link of " + input.Name + "; name one of the two"
-		}
-	}
-	return ""
-}
-
-// OnceInFile returns advice for definitions in several modules that come from the same source
-// line, or "" if that file is not a C or C++ header, because compilers that write C++, such as
-// Slang's, name files of their language. nvcc ignores inline before a kernel.
-func OnceInFile(f *object.File, name ptx.NameID, header string) string {
-	switch path.Ext(header) {
-	case ".py": // because Triton and Pallas give all variants of a kernel one name
-		return "both modules were compiled from " + header + "; give one of the kernels another name in Python, or link one of the modules"
-	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".rs", ".jl":
-		return "both modules were compiled from " + header + "; link one of them"
-	case ".h", ".cuh", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".ipp", ".tpp", ".tcc", ".txx", ".ixx", ".def", ".icc":
-	default:
-		return ""
-	}
-	switch d := f.DeclOf(name); {
-	case d != nil && d.Kind == ptx.Entry:
-		return "declare it static in " + header + ", or move it to one source file"
-	case f.Language() != object.CXX:
-		return "declare it static in " + header
-	case d != nil && d.Kind == ptx.Variable:
-		return "declare it inline in " + header + " (C++17), or static if each file is to have its own"
-	}
-	return "declare it inline in " + header
+	m := log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+log.Name(s.Name)).Of(s.Name).
+		Note(t.place(s.Def), "first defined here")
+	lazy.Put(&t.Duplicates, id, &Duplicate{First: s.Def, Message: m})
+	return m
 }
 
 func (t *Table) choose(s *Symbol, log *diag.Log) {
@@ -405,10 +341,7 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 			best, s.Def = strength, id
 		case strength == strong: // best is strong too
 			if !t.options.Multiple && !t.options.Compared {
-				if t.Duplicates == nil {
-					t.Duplicates = map[object.ID]*diag.Message{}
-				}
-				t.Duplicates[id] = t.Duplicate(s, id, log)
+				t.Duplicate(s, id, log)
 			}
 		case strength == 1 && best == 1 && t.decl(id).Size() > t.decl(s.Def).Size(): // a .common cannot be unsized
 			s.Def = id

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ptxlink/link/diag"
-	"ptxlink/object/ptx"
 )
 
 // syscalls holds the functions that the driver provides: ptxas accepts them as
@@ -37,6 +36,28 @@ func IsSyscall(name string) bool {
 	return syscalls[name] || strings.HasPrefix(name, "__cuda_syscall")
 }
 
+// deviceRuntime holds the functions of libcudadevrt, without those that end in _ptsz (TestCudadevrtNames). Other functions of CUDA
+// with such names are left to ptxas.
+var deviceRuntime = setOf(`
+	cudaCGGetIntrinsicHandle cudaCGGetRank cudaCGGetSize cudaCGSynchronize cudaCGSynchronizeGrid
+	cudaDeviceGetAttribute cudaDeviceGetCacheConfig cudaDeviceGetLimit cudaDeviceGetSharedMemConfig cudaDeviceSynchronize
+	cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaFree cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount
+	cudaGetErrorName cudaGetErrorString cudaGetLastError cudaGetParameterBuffer cudaGetParameterBufferV2 cudaLaunchDevice cudaLaunchDeviceV2
+	cudaMalloc cudaMemcpy2DAsync cudaMemcpy3DAsync cudaMemcpyAsync cudaMemset2DAsync cudaMemset3DAsync cudaMemsetAsync
+	cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaPeekAtLastError
+	cudaRuntimeGetVersion cudaStreamCreateWithFlags cudaStreamDestroy cudaStreamWaitEvent`)
+
+// InDeviceRuntime reports whether libcudadevrt defines the function.
+func InDeviceRuntime(name string) bool { return deviceRuntime[strings.TrimSuffix(name, "_ptsz")] }
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
 // MayStayUndefined reports whether the driver provides the function, or ptxas decides on it.
 func MayStayUndefined(name string) bool { return IsSyscall(name) || leftToPtxas(name) }
 
@@ -49,7 +70,7 @@ func leftToPtxas(name string) bool {
 	}
 	for _, prefix := range []string{"cuda", "cnp"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && 'A' <= rest[0] && rest[0] <= 'Z' {
-			return !IsSyscall(name) && Explain(name, ptx.Func) == ""
+			return !IsSyscall(name) && !InDeviceRuntime(name)
 		}
 	}
 	return false
@@ -58,7 +79,7 @@ func leftToPtxas(name string) bool {
 const maxLeft = 5
 
 // noteLeft reports once which undefined functions of the output are left to ptxas.
-func (t *Table) noteLeft(uses func(s SymbolID) []usePlace, log *diag.Log) {
+func (t *Table) noteLeft(uses func(s SymbolID) []UsePlace, log *diag.Log) {
 	var names []string
 	var first diag.Place
 	for i := range t.Symbols {
@@ -68,7 +89,7 @@ func (t *Table) noteLeft(uses func(s SymbolID) []usePlace, log *diag.Log) {
 		}
 		if list := uses(SymbolID(i)); len(list) > 0 {
 			if len(names) == 0 {
-				first = list[0].file.At(list[0].span)
+				first = list[0].File.At(list[0].Span)
 			}
 			names = append(names, log.Name(s.Name))
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/globs"
-	"ptxlink/internal/typo"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -28,7 +27,8 @@ func (s Scope) String() string {
 	return [...]string{"symbol", "symbol", "definition", "external definition", "function", "entry"}[s]
 }
 
-func (s Scope) has(f *object.File, name ptx.NameID) bool {
+// Has reports whether a name of a file is in the set.
+func (s Scope) Has(f *object.File, name ptx.NameID) bool {
 	sym := &f.Symbols[name]
 	d := f.DeclOf(name)
 	switch s {
@@ -62,16 +62,11 @@ type Named struct {
 	Places map[string]diag.Place
 }
 
-// Unmatched reports values of options that match nothing in the link, each with the
-// names that may have been meant. "*" may match nothing, and so may a value
+// Unmatched reports values of options that match nothing in the link. "*" may match nothing, and so may a value
 // that a command sets for an option that it does not offer.
-func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
-	var h *hints
+func (t *Table) Unmatched(options []Named, log *diag.Log) (missing []Missing) {
 	for _, o := range options {
 		for _, value := range o.unmatched(t, log) {
-			if h == nil {
-				h = &hints{t: t, members: members, log: log}
-			}
 			place, inFile := o.Places[value]
 			shown := value
 			if o.Names || !globs.IsPattern(value) { // because a pattern of mangled names has no name in the source
@@ -87,9 +82,10 @@ func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 			default:
 				m = log.Warn(diag.Unmatched, diag.Place{}, text+", which "+log.Option(o.Option)+" names")
 			}
-			m.Of(value).WithHelp(h.meant(value, o.Scope))
+			missing = append(missing, Missing{Message: m.Of(value), Name: value, Option: &o})
 		}
 	}
+	return missing
 }
 
 // unmatched returns the values that no name of the files, or definition of a cubin, matches.
@@ -127,7 +123,7 @@ func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
 			if left.Empty() {
 				return nil
 			}
-			if !o.Scope.has(f, ptx.NameID(n)) {
+			if !o.Scope.Has(f, ptx.NameID(n)) {
 				continue
 			}
 			left.Drop(name)
@@ -149,7 +145,7 @@ func (o Named) inFunction(value string, t *Table) bool {
 	function, _, cut := strings.Cut(value, "$")
 	return cut && o.Scope == Definitions && o.Names && slices.ContainsFunc(t.Files, func(f *object.File) bool {
 		n, ok := f.Lookup(function)
-		return ok && Functions.has(f, n)
+		return ok && Functions.Has(f, n)
 	})
 }
 
@@ -167,65 +163,4 @@ func Unnumbered(name string) string {
 		return name[:at]
 	}
 	return name
-}
-
-// maxMeant limits the names that one message suggests.
-const maxMeant = 3
-
-// meant returns which names of the scope may have been meant: those that a C++ or Rust
-// compiler made of the value, one in an archive member that is not linked, or the most
-// similar one. It says where a kernel was named for a function, or the reverse.
-func (h *hints) meant(value string, scope Scope) string {
-	if h.searches++; h.searches > maxSearches || len(value) >= 200 {
-		return ""
-	}
-	h.gather()
-	var mangled []string
-	similar, other, limit := "", "", typo.Limit(value)
-	seen, asked := map[string]bool{}, globs.New([]string{value})
-	for _, f := range h.files {
-		for n, name := range f.Names {
-			if scope == External && name == value && f.Symbols[n].Defined() {
-				return "it has no linkage in " + f.Name + ", so no other module uses it"
-			}
-			switch {
-			case scope == Entries && Functions.has(f, ptx.NameID(n)) && asked.Match(name):
-				other = h.log.Name(name) + " is a function, not a kernel" + h.log.With("--export", "; %s keeps functions")
-			case scope == Functions && Entries.has(f, ptx.NameID(n)) && asked.Match(name):
-				other = h.log.Name(name) + " is a kernel, which no function calls"
-			}
-			if seen[name] || !scope.has(f, ptx.NameID(n)) {
-				continue
-			}
-			seen[name] = true
-			if name == value {
-				return f.Name + " defines it, but is not linked" + h.log.With("-u "+name, "; %s links it")
-			}
-			spelt := spell(name)
-			last := spelt.base[strings.LastIndexByte(spelt.base, ':')+1:]
-			for _, spelling := range []string{spelt.plain, spelt.base, last} {
-				if spelt.plain != name && asked.Match(spelling) {
-					mangled = append(mangled, name+", which is "+diag.Escape(spelt.plain))
-					break
-				}
-			}
-			for _, spelling := range []string{name, last} {
-				if d := typo.Distance(spelling, value, limit); d <= limit && !globs.IsPattern(value) {
-					limit, similar = d-1, name
-				}
-			}
-		}
-	}
-	switch {
-	case len(mangled) > maxMeant:
-		return fmt.Sprintf("did you mean %s (and %d more)?", strings.Join(mangled[:maxMeant], ", or "), len(mangled)-maxMeant)
-	case mangled != nil:
-		return "did you mean " + strings.Join(mangled, ", or ") + "?"
-	case similar == "" || other != "":
-		return other
-	}
-	if plain := h.log.Unmangled(similar); plain != "" {
-		similar += ", which is " + plain
-	}
-	return "did you mean " + similar + "?"
 }

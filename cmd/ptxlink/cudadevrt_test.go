@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
+	help "ptxlink/link/advice"
 	"ptxlink/object/ptx"
-	"ptxlink/resolve"
 )
 
 // parent is a kernel that launches another, as nvcc 12.4 compiles it.
@@ -181,7 +181,7 @@ func TestCudadevrtNames(t *testing.T) {
 		t.Fatalf("%d functions:\n%s", len(names), &out)
 	}
 	for _, name := range names {
-		if !strings.Contains(resolve.Explain(name, ptx.Func), "libcudadevrt") {
+		if !strings.Contains(help.Explain(name, ptx.Func), "libcudadevrt") {
 			t.Errorf("%s is not explained", name)
 		}
 	}

@@ -180,3 +180,28 @@ func SourceName(name string) string {
 	}
 	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
 }
+
+// WithoutParams returns a C++ name, as the source has it, up to its parameters.
+func WithoutParams(plain string) string {
+	depth := 0
+	for i, c := range plain {
+		switch c {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '(':
+			if depth == 0 && i > 0 && !strings.HasPrefix(plain[i:], "(anonymous") {
+				return plain[:i]
+			}
+		}
+	}
+	return plain
+}
+
+// Instantiated reports whether a name belongs to an instance of a template, or to a member of one.
+func Instantiated(name string) bool {
+	plain := SourceName(name)
+	base := WithoutParams(plain)
+	return plain != name && strings.Contains(base, "<") && !strings.Contains(base, "operator")
+}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"ptxlink/abicheck"
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -17,11 +18,11 @@ import (
 // These checks find what no output can express. Package link runs them with those of abicheck, before anything
 // of the output is decided, so that all errors of a link come together; New reports nothing.
 
-// liveVariables returns the variables of the output, by input.
-func liveVariables(t *resolve.Table) (list []resolve.DeclID) {
+// variables returns the variables of the output that a check is about, by input.
+func variables(t *resolve.Table, wanted func(*ptx.Decl) bool) (list []resolve.DeclID) {
 	for i, f := range t.Files {
 		for d := range f.Decls {
-			if decl := &f.Decls[d]; decl.Kind == ptx.Variable && f.Symbols[decl.Name].Decl == int32(d) && t.Live(object.ID{File: int32(i), Name: decl.Name}) {
+			if decl := &f.Decls[d]; decl.Kind == ptx.Variable && wanted(decl) && f.Symbols[decl.Name].Decl == int32(d) && t.Live(object.ID{File: int32(i), Name: decl.Name}) {
 				list = append(list, resolve.DeclID{File: int32(i), Decl: int32(d)})
 			}
 		}
@@ -32,10 +33,13 @@ func liveVariables(t *resolve.Table) (list []resolve.DeclID) {
 // Initialisers reports cycles of initialisers that have no external variable. A module cannot express them, because
 // ptxas has no forward declaration of module-local variables.
 func Initialisers(t *resolve.Table, log *diag.Log) {
-	variables := liveVariables(t)
-	for _, n := range newInitialisers(t, variables).stuck() {
-		f := t.Files[variables[n].File]
-		log.Error(diag.InitialiserCycle, f.At(f.Decls[variables[n].Decl].NameSpan), "initialisers of module-local variables refer to each other in a cycle")
+	list := variables(t, func(d *ptx.Decl) bool { return d.FirstUse < d.EndUse })
+	if len(list) == 0 {
+		return
+	}
+	for _, n := range newInitialisers(t, list).stuck() {
+		f := t.Files[list[n].File]
+		log.Error(diag.InitialiserCycle, f.At(f.Decls[list[n].Decl].NameSpan), "initialisers of module-local variables refer to each other in a cycle")
 	}
 }
 
@@ -54,11 +58,8 @@ func Constants(t *resolve.Table, log *diag.Log) {
 		align int64
 	}
 	var constants []constant
-	for _, v := range liveVariables(t) {
+	for _, v := range variables(t, func(d *ptx.Decl) bool { return d.Space == ".const" && d.Size() > 0 }) {
 		d := &t.Files[v.File].Decls[v.Decl]
-		if d.Space != ".const" || d.Size() == 0 {
-			continue
-		}
 		align := d.Alignment()
 		if s := t.Of(t.Declared(v)); s != resolve.None {
 			raised, _ := abicheck.Alignment(t, &t.Symbols[s])
@@ -107,6 +108,9 @@ func Constants(t *resolve.Table, log *diag.Log) {
 
 // Pragmas warns about functions that lose a pragma of their module (placePragmas).
 func Pragmas(t *resolve.Table, log *diag.Log) {
+	if !slices.ContainsFunc(t.Files, func(f *object.File) bool { return len(f.Pragmas) > 0 }) {
+		return
+	}
 	_, pushed := placePragmas(t)
 	for i, f := range t.Files {
 		loses := slices.IndexFunc(f.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Func && d.HasBody })
@@ -121,7 +125,7 @@ func Pragmas(t *resolve.Table, log *diag.Log) {
 // about lines in bodies of the output that refer to none.
 func LineFiles(t *resolve.Table, log *diag.Log) {
 	for i, f := range t.Files {
-		first := map[int64]diag.Span{}
+		var first map[int64]diag.Span
 		for _, file := range f.Files {
 			if !usable(file) {
 				continue
@@ -129,7 +133,7 @@ func LineFiles(t *resolve.Table, log *diag.Log) {
 			span, twice := first[file.Index]
 			switch {
 			case !twice:
-				first[file.Index] = file.Span
+				lazy.Put(&first, file.Index, file.Span)
 				if strings.ContainsFunc(file.Path, func(r rune) bool { return r > unicode.MaxASCII }) {
 					log.Warn(diag.FileName, f.At(file.Span), "ptxas 12.4 crashes on a file name that is not ASCII, and ptxas 13 refuses it").
 						WithHelp("compile the source under another name")
@@ -148,6 +152,9 @@ func LineFiles(t *resolve.Table, log *diag.Log) {
 // lineWithoutFile returns the place of the first index of a file, in a body of the output, that is not in files.
 func lineWithoutFile(t *resolve.Table, file int32, files map[int64]diag.Span) (at diag.Span, ok bool) {
 	f := t.Files[file]
+	if len(f.Locs) == 0 {
+		return at, false
+	}
 	unknown := func(loc ptx.Loc) bool { _, ok := files[loc.File]; return !ok }
 	if !slices.ContainsFunc(f.Locs, unknown) {
 		return at, false

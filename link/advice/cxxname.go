@@ -1,4 +1,4 @@
-package resolve
+package advice
 
 import (
 	"bytes"
@@ -10,25 +10,6 @@ import (
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
-
-func withoutParams(plain string) string { return plain[:paramsAt(plain)] }
-
-func paramsAt(plain string) int {
-	depth := 0
-	for i, c := range plain {
-		switch c {
-		case '<':
-			depth++
-		case '>':
-			depth--
-		case '(':
-			if depth == 0 && i > 0 && !strings.HasPrefix(plain[i:], "(anonymous") {
-				return i
-			}
-		}
-	}
-	return len(plain)
-}
 
 // cxxName is a name taken apart: gfx::blend<float>(int) has the base "gfx::blend<float>",
 // the scope "gfx", the last part "blend" and the parameters "(int)". A name that is not
@@ -44,9 +25,8 @@ func spell(name string) cxxName {
 	if plain == name {
 		return cxxName{plain: name, base: name, last: name}
 	}
-	at := paramsAt(plain)
-	base := plain[:at]
-	s := cxxName{plain: plain, base: base, last: base, params: plain[at:]}
+	base := diag.WithoutParams(plain)
+	s := cxxName{plain: plain, base: base, last: base, params: plain[len(base):]}
 	if strings.Contains(base, "operator") {
 		return s
 	}
@@ -118,12 +98,6 @@ func (s cxxName) renames(other cxxName, member bool) bool {
 	}
 	old, now := strings.Join(from[:len(from)-n], "::"), strings.Join(to[:len(to)-n], "::")
 	return old != "" && now != "" && !s.template && !other.template && (n > 0 || !member) && strings.ReplaceAll(other.params, now+"::", old+"::") == s.params
-}
-
-// Instantiated reports whether a name belongs to an instance of a template, or to a member of one.
-func Instantiated(name string) bool {
-	base := spell(name).base
-	return strings.Contains(base, "<") && !strings.Contains(base, "operator")
 }
 
 func arity(params string) (n int) {

@@ -1,4 +1,4 @@
-package resolve
+package advice
 
 import (
 	"fmt"
@@ -8,24 +8,11 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
-// unlinked holds archive members that are not linked.
-type unlinked struct {
-	files []*object.File
-	bad   bool // a member that cannot be linked defines each name
-}
-
-func (u unlinked) Outlines() []*object.File { return u.files }
-
-func (u unlinked) Unusable(name string) *diag.Message {
-	if u.bad {
-		return cannot
-	}
-	return nil
-}
-
-var cannot = &diag.Message{Text: "cannot be linked"}
+// usable is for links in which every member can be linked.
+func usable(string) *diag.Message { return nil }
 
 // user returns a module that uses names of functions.
 func user(names string) string {
@@ -39,23 +26,23 @@ func user(names string) string {
 
 // undefined links modules and returns the messages about undefined symbols. Modules from
 // the second on may be "member ...": of an archive, and not linked.
-func undefined(t *testing.T, o Options, modules []string) []string {
+func undefined(t *testing.T, o resolve.Options, modules []string) []string {
 	t.Helper()
 	var texts []string
 	for _, m := range modules {
 		texts = append(texts, strings.TrimPrefix(m, "member "))
 	}
-	var members unlinked
-	var linked []*object.File
+	var members, linked []*object.File
 	for i, f := range opened(t, texts...) {
 		if texts[i] != modules[i] {
-			members.files = append(members.files, f)
+			members = append(members, f)
 		} else {
 			linked = append(linked, f)
 		}
 	}
 	var log diag.Log
-	Resolve(linked, o, &log).Undefined(members, &log)
+	table := resolve.Resolve(linked, o, &log)
+	Names(Link{Table: table, Log: &log, Members: func() []*object.File { return members }}, table.Undefined(usable, &log))
 	return written(&log)
 }
 
@@ -83,7 +70,7 @@ func TestSuggest(t *testing.T) {
 		{"one of clang is static", "helper", []string{llvm + ".func helper(){ret;}"},
 			"note b: defined here, but without .visible it stays in its module\nhelp: remove static from the definition"},
 		{"one of nvcc needs -rdc=true", "helper", []string{nvcc + ".func helper(){ret;}"},
-			"note b: defined here, but without .visible it stays in its module\nhelp: compile b.ptx with -rdc=true; " + NoRDC},
+			"note b: defined here, but without .visible it stays in its module\nhelp: compile b.ptx with -rdc=true; " + resolve.NoRDC},
 		{"one of an earlier link may be of any compiler", "helper", []string{"/* ptxlink-meta: address_size=64 */ // func_retval0\n.func helper(){ret;}"},
 			"note b: defined here, but without .visible it stays in its module\nhelp: make the definition .visible"},
 		{"the first of several is shown", "helper", []string{".func helper(){ret;}", ".func helper(){ret;}"},
@@ -176,16 +163,16 @@ func TestSuggest(t *testing.T) {
 		{"short names are not compared", "abc", []string{".visible .func abd(){ret;}"}, addIt},
 
 		{"a module that exports nothing may lack it", "fun", []string{nvcc + ".visible .entry l(){ret;}"},
-			"note b: this module defines nothing that other modules can use\nhelp: if b.ptx is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")"},
+			"note b: this module defines nothing that other modules can use\nhelp: if b.ptx is to define it, do not make it static there, and compile with -rdc=true (" + resolve.NoRDC + ")"},
 		{"so may a member", "fun", []string{".visible .entry l(){ret;}", "member " + nvcc + ".visible .entry m(){ret;}"},
-			"note c: this module defines nothing that other modules can use\nhelp: if c.ptx is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")" + orAddIt},
+			"note c: this module defines nothing that other modules can use\nhelp: if c.ptx is to define it, do not make it static there, and compile with -rdc=true (" + resolve.NoRDC + ")" + orAddIt},
 		{"not one that exports a function", "fun", []string{nvcc + ".visible .entry l(){ret;} .visible .func f(){ret;}"}, addIt},
 		{"one that calls the driver does not", "fun", []string{nvcc + ".extern .func vprintf; .extern .shared .b8 d[]; .visible .entry l(){call vprintf; ret;}"},
-			"note b: this module defines nothing that other modules can use\nhelp: if b.ptx is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")"},
+			"note b: this module defines nothing that other modules can use\nhelp: if b.ptx is to define it, do not make it static there, and compile with -rdc=true (" + resolve.NoRDC + ")"},
 		{"not one with a static variable that only -rdc=true names so", "fun", []string{nvcc + ".visible .entry l(){ret;} .global .u32 __nv_static_19__ad03f3a5_4_1_cu_s1_secret;"}, addIt},
 		{"not one of another compiler", "fun", []string{llvm + ".visible .entry l(){ret;}"}, addIt},
 	} {
-		same(t, test.rule, "messages", undefined(t, Options{}, append([]string{user(test.symbol)}, test.modules...)),
+		same(t, test.rule, "messages", undefined(t, resolve.Options{}, append([]string{user(test.symbol)}, test.modules...)),
 			[]string{"error a: undefined symbol: " + diag.Spelling{}.Name(test.symbol) + ", used in k\n" + test.want})
 	}
 }
@@ -195,12 +182,12 @@ func TestSuggestVariable(t *testing.T) {
 	use := ".extern .global .u32 %s; .visible .entry k(){.reg .u32 r; ld.global.u32 r, [%[1]s]; ret;}"
 	for _, test := range []struct{ rule, symbol, module, want string }{
 		{"nvcc makes all private without -rdc=true, others where the source does", "secret", nvcc + ".global .u32 secret;",
-			"note b: defined here, but without .visible it stays in its module\nhelp: compile b.ptx with -rdc=true, and remove static if the variable is static; " + NoRDC},
+			"note b: defined here, but without .visible it stays in its module\nhelp: compile b.ptx with -rdc=true, and remove static if the variable is static; " + resolve.NoRDC},
 		{"static variables are recognised by their names", "secret", nvcc + ".global .u32 __nv_static_19__ad03f3a5_4_b_cu_s1_secret;",
 			"note b: secret is static in b.cu; it is defined here\nhelp: remove static from the definition, or declare it extern first if it is const or constexpr, in b.cu"},
 		{"a function is not meant", "secret", ".visible .func secrte(){ret;}", addIt},
 	} {
-		same(t, test.rule, "messages", undefined(t, Options{}, []string{fmt.Sprintf(use, test.symbol), test.module}),
+		same(t, test.rule, "messages", undefined(t, resolve.Options{}, []string{fmt.Sprintf(use, test.symbol), test.module}),
 			[]string{"error a: undefined symbol: " + test.symbol + ", used in k\n" + test.want})
 	}
 }
@@ -210,52 +197,52 @@ func TestUndefined(t *testing.T) {
 	private := "error a: %s is declared without linkage and has no definition in this module\nhelp: declare it .extern if another module defines it"
 	for _, test := range []struct {
 		rule    string
-		options Options
+		options resolve.Options
 		modules []string
 		want    []string
 	}{
-		{"a declaration is no use", Options{}, []string{".extern .func fun;"}, nil},
-		{"what is open is not reported", Options{AllowUndefined: []string{"fun"}}, []string{user("fun")}, nil},
-		{"with -r nothing is", Options{Relocatable: true}, []string{user("fun")}, nil},
-		{"a warning, if the user asks for it", Options{WarnUndefined: true}, []string{user("fun")}, []string{"warning a: undefined symbol: fun, used in k\n" + addIt}},
-		{"a body that lost uses nothing", Options{}, []string{".extern .func fun; .weak .func f(){call fun; ret;}", ".visible .func f(){ret;}"}, nil},
-		{"nor does an alias that lost", Options{Multiple: true}, []string{".visible .func s(){ret;}", ".extern .func fun; .visible .func s(); .alias s, fun;"}, nil},
-		{"two uses are shown", Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; ret;}"},
+		{"a declaration is no use", resolve.Options{}, []string{".extern .func fun;"}, nil},
+		{"what is open is not reported", resolve.Options{AllowUndefined: []string{"fun"}}, []string{user("fun")}, nil},
+		{"with -r nothing is", resolve.Options{Relocatable: true}, []string{user("fun")}, nil},
+		{"a warning, if the user asks for it", resolve.Options{WarnUndefined: true}, []string{user("fun")}, []string{"warning a: undefined symbol: fun, used in k\n" + addIt}},
+		{"a body that lost uses nothing", resolve.Options{}, []string{".extern .func fun; .weak .func f(){call fun; ret;}", ".visible .func f(){ret;}"}, nil},
+		{"nor does an alias that lost", resolve.Options{Multiple: true}, []string{".visible .func s(){ret;}", ".extern .func fun; .visible .func s(); .alias s, fun;"}, nil},
+		{"two uses are shown", resolve.Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; ret;}"},
 			[]string{"error a: undefined symbol: fun, used in k\nnote b: also used here, in f\n" + addIt}},
-		{"a third one has its place", Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; ret;} .visible .func g(){call fun; ret;}"},
+		{"a third one has its place", resolve.Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; ret;} .visible .func g(){call fun; ret;}"},
 			[]string{"error a: undefined symbol: fun, used in k\nnote b: also used here, in f\nnote : and 1 more use, in g\n" + addIt}},
-		{"more are counted", Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; call fun; call fun; ret;}"},
+		{"more are counted", resolve.Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; call fun; call fun; ret;}"},
 			[]string{"error a: undefined symbol: fun, used in k\nnote b: also used here, in f\nnote : and 2 more uses\n" + addIt}},
-		{"with their modules, if there are several", Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; call fun; ret;}", ".extern .func fun; .visible .func g(){call fun; ret;}"},
+		{"with their modules, if there are several", resolve.Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; call fun; ret;}", ".extern .func fun; .visible .func g(){call fun; ret;}"},
 			[]string{"error a: undefined symbol: fun, used in k\nnote b: also used here, in f\nnote : and 2 more uses in 2 modules\n" + addIt}},
-		{"an initial value is a use", Options{}, []string{".extern .func fun; .visible .global .u64 v = fun;"},
+		{"an initial value is a use", resolve.Options{}, []string{".extern .func fun; .visible .global .u64 v = fun;"},
 			[]string{"error a: undefined symbol: fun, used in the initialiser of v\n" + addIt}},
-		{"an alias is a use", Options{}, []string{".extern .func fun; .visible .func s(); .alias s, fun;"},
+		{"an alias is a use", resolve.Options{}, []string{".extern .func fun; .visible .func s(); .alias s, fun;"},
 			[]string{"error a: undefined symbol: fun\n" + addIt}},
-		{"an unknown statement is a use", Options{}, []string{".extern .func fun; .newdirective fun;"},
+		{"an unknown statement is a use", resolve.Options{}, []string{".extern .func fun; .newdirective fun;"},
 			[]string{"error a: undefined symbol: fun\nnote a: this statement names it, but ptxlink does not know .newdirective\n" + addIt}},
-		{"a redirection is named", Options{Redirect: map[string]string{"old": "fun"}}, []string{user("old")},
+		{"a redirection is named", resolve.Options{Redirect: map[string]string{"old": "fun"}}, []string{user("old")},
 			[]string{"error a: undefined symbol: fun, used in k\nnote : old stands for fun here, because of Options.Wrap or Options.Define\n" + addIt}},
-		{"several of which nothing is known have one help", Options{}, []string{user("fun gun")}, []string{
+		{"several of which nothing is known have one help", resolve.Options{}, []string{user("fun gun")}, []string{
 			"error a: undefined symbol: fun, used in k\nhelp: add the modules or libraries that define these 2 symbols, or pass Options.AllowUndefined to leave them open",
 			"error a: undefined symbol: gun, used in k\nhelp: add the modules or libraries that define these 2 symbols, or pass Options.AllowUndefined to leave them open",
 		}},
-		{"those of which something is known have their own", Options{}, []string{user("fun cudaFree")}, []string{
+		{"those of which something is known have their own", resolve.Options{}, []string{user("fun cudaFree")}, []string{
 			"error a: undefined symbol: fun, used in k\n" + addIt,
 			"error a: undefined symbol: cudaFree, used in k\nhelp: " + Explain("cudaFree", ptx.Func),
 		}},
-		{"OpenMP and Fortran have runtimes", Options{}, []string{user("omp_get_num_threads _FortranAStopStatement _gfortran_stop_string _gfortran_st_write")}, []string{
+		{"OpenMP and Fortran have runtimes", resolve.Options{}, []string{user("omp_get_num_threads _FortranAStopStatement _gfortran_stop_string _gfortran_st_write")}, []string{
 			"error a: undefined symbol: omp_get_num_threads, used in k\nhelp: this is a function of the OpenMP runtime; link that of the compiler: libompdevice.a of clang and flang (libomptarget.devicertl.a in older ones), or gcc's libgomp.a (docs/from-gcc.md)",
 			"error a: undefined symbol: _FortranAStopStatement, used in k\nhelp: this is part of flang's runtime, of which device code needs libflang_rt.runtime.a for nvptx64-nvidia-cuda",
 			"error a: undefined symbol: _gfortran_stop_string, used in k\nhelp: gcc's libgfortran.a for nvptx-none defines this (docs/from-gcc.md)",
 			"error a: undefined symbol: _gfortran_st_write, used in k\nhelp: this is input or output of Fortran, which gcc's libgfortran.a for nvptx-none does not have (gcc 12 and 14); leave it to the host",
 		}},
-		{"a variable is no function of the device runtime", Options{}, []string{".extern .global .u64 cudaMemory; .visible .global .u64 v = cudaMemory;"},
+		{"a variable is no function of the device runtime", resolve.Options{}, []string{".extern .global .u64 cudaMemory; .visible .global .u64 v = cudaMemory;"},
 			[]string{"error a: undefined symbol: cudaMemory, used in the initialiser of v\n" + addIt}},
-		{"nor is every function", Options{}, []string{user("cudahelper")}, []string{"error a: undefined symbol: cudahelper, used in k\n" + addIt}},
-		{"a private prototype that is used needs a definition", Options{}, []string{".func fun; .visible .entry k(){call fun; ret;}", ".visible .func fun(){ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
-		{"one that nothing uses does not", Options{}, []string{".func fun;"}, nil},
-		{"-r changes nothing about it", Options{Relocatable: true}, []string{".func fun; .visible .entry k(){call fun; ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
+		{"nor is every function", resolve.Options{}, []string{user("cudahelper")}, []string{"error a: undefined symbol: cudahelper, used in k\n" + addIt}},
+		{"a private prototype that is used needs a definition", resolve.Options{}, []string{".func fun; .visible .entry k(){call fun; ret;}", ".visible .func fun(){ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
+		{"one that nothing uses does not", resolve.Options{}, []string{".func fun;"}, nil},
+		{"-r changes nothing about it", resolve.Options{Relocatable: true}, []string{".func fun; .visible .entry k(){call fun; ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
 	} {
 		same(t, test.rule, "messages", undefined(t, test.options, test.modules), test.want)
 	}
@@ -263,8 +250,8 @@ func TestUndefined(t *testing.T) {
 
 // TestWarnUndefined checks that a symbol stays open that is reported as a warning.
 func TestWarnUndefined(t *testing.T) {
-	table := Resolve(opened(t, user("fun")), Options{WarnUndefined: true}, &diag.Log{})
-	table.Undefined(unlinked{}, &diag.Log{})
+	table := resolve.Resolve(opened(t, user("fun")), resolve.Options{WarnUndefined: true}, &diag.Log{})
+	table.Undefined(usable, &diag.Log{})
 	if s, _ := table.Lookup("fun"); !s.Open {
 		t.Error("it is not open")
 	}
@@ -273,10 +260,10 @@ func TestWarnUndefined(t *testing.T) {
 // TestUnusable checks that a member that cannot be linked is reported once, with the first
 // symbol that needs it, also with -r.
 func TestUnusable(t *testing.T) {
-	for _, o := range []Options{{}, {Relocatable: true}} {
-		cannot.Notes = nil
+	for _, o := range []resolve.Options{{}, {Relocatable: true}} {
+		cannot := &diag.Message{Text: "cannot be linked"}
 		var log diag.Log
-		Resolve(opened(t, user("fun gun")), o, &log).Undefined(unlinked{bad: true}, &log)
+		resolve.Resolve(opened(t, user("fun gun")), o, &log).Undefined(func(string) *diag.Message { return cannot }, &log)
 		same(t, "unusable", "messages", written(&log), []string{"error : cannot be linked\nnote a: its symbol fun is needed here"})
 	}
 }
@@ -290,43 +277,44 @@ func TestUnmatched(t *testing.T) {
 	}
 	for _, test := range []struct {
 		rule  string
-		named Named
+		named resolve.Named
 		want  string
 	}{
-		{"what is there matches", Named{Values: []string{"kernel", "outside", "_ZN3gfx5blendEi"}}, ""},
-		{"a pattern matches one of them", Named{Values: []string{"ker*"}}, ""},
-		{"one that matches none is reported", Named{Values: []string{"z*"}}, "warning : no symbol matches z*, which Options.Define names"},
-		{"unless it only permits", Named{Values: []string{"z*"}, Permits: true}, ""},
-		{"a name that is permitted is not excused", Named{Values: []string{"zebra"}, Permits: true}, "warning : no symbol matches zebra, which Options.Define names"},
-		{"everything may be nothing", Named{Values: []string{"*"}, Scope: Entries}, ""},
-		{"private definitions are symbols, as for --trace-symbol", Named{Values: []string{"private"}}, ""},
-		{"private names are definitions", Named{Values: []string{"private"}, Scope: Definitions}, ""},
-		{"an undefined name is not a definition", Named{Values: []string{"outside"}, Scope: Definitions}, "warning : no definition matches outside, which Options.Define names"},
-		{"private names are not exported", Named{Values: []string{"private"}, Scope: Exported}, "warning : no external definition matches private, which Options.Define names"},
-		{"a kernel is no function", Named{Values: []string{"kernel"}, Scope: Functions}, "warning : no function matches kernel, which Options.Define names\nhelp: kernel is a kernel, which no function calls"},
-		{"a function is no kernel", Named{Values: []string{"private"}, Scope: Entries}, "warning : no entry matches private, which Options.Define names\nhelp: private is a function, not a kernel; Options.Exports keeps functions"},
-		{"a function may have the number of the output", Named{Values: []string{"private$1"}, Scope: Functions}, ""},
-		{"others may not", Named{Values: []string{"private$1"}, Scope: Definitions}, "warning : no definition matches private$1, which Options.Define names"},
-		{"a pattern of functions matches numbers, too", Named{Values: []string{"private$?"}, Scope: Functions}, ""},
-		{"a required one is an error", Named{Values: []string{"zebra"}, Required: true}, "error : no symbol matches zebra, which Options.Define requires"},
-		{"an option that the program does not take was not given", Named{Option: "--unknown", Values: []string{"zebra"}}, ""},
-		{"unless it is required", Named{Option: "--unknown", Values: []string{"zebra"}, Required: true}, "error : no symbol matches zebra, which --unknown requires"},
-		{"a value that is given twice is reported once", Named{Values: []string{"zebra", "zebra"}}, "warning : no symbol matches zebra, which Options.Define names"},
-		{"a value of a file has its place", Named{Values: []string{"zebra"}, Places: map[string]diag.Place{"zebra": diag.At(&diag.Source{Name: "version.map", Text: []byte("zebra")}, diag.Span{Len: 5})}}, "warning version.map: no symbol matches zebra"},
+		{"what is there matches", resolve.Named{Values: []string{"kernel", "outside", "_ZN3gfx5blendEi"}}, ""},
+		{"a pattern matches one of them", resolve.Named{Values: []string{"ker*"}}, ""},
+		{"one that matches none is reported", resolve.Named{Values: []string{"z*"}}, "warning : no symbol matches z*, which Options.Define names"},
+		{"unless it only permits", resolve.Named{Values: []string{"z*"}, Permits: true}, ""},
+		{"a name that is permitted is not excused", resolve.Named{Values: []string{"zebra"}, Permits: true}, "warning : no symbol matches zebra, which Options.Define names"},
+		{"everything may be nothing", resolve.Named{Values: []string{"*"}, Scope: resolve.Entries}, ""},
+		{"private definitions are symbols, as for --trace-symbol", resolve.Named{Values: []string{"private"}}, ""},
+		{"private names are definitions", resolve.Named{Values: []string{"private"}, Scope: resolve.Definitions}, ""},
+		{"an undefined name is not a definition", resolve.Named{Values: []string{"outside"}, Scope: resolve.Definitions}, "warning : no definition matches outside, which Options.Define names"},
+		{"private names are not exported", resolve.Named{Values: []string{"private"}, Scope: resolve.Exported}, "warning : no external definition matches private, which Options.Define names"},
+		{"a kernel is no function", resolve.Named{Values: []string{"kernel"}, Scope: resolve.Functions}, "warning : no function matches kernel, which Options.Define names\nhelp: kernel is a kernel, which no function calls"},
+		{"a function is no kernel", resolve.Named{Values: []string{"private"}, Scope: resolve.Entries}, "warning : no entry matches private, which Options.Define names\nhelp: private is a function, not a kernel; Options.Exports keeps functions"},
+		{"a function may have the number of the output", resolve.Named{Values: []string{"private$1"}, Scope: resolve.Functions}, ""},
+		{"others may not", resolve.Named{Values: []string{"private$1"}, Scope: resolve.Definitions}, "warning : no definition matches private$1, which Options.Define names"},
+		{"a pattern of functions matches numbers, too", resolve.Named{Values: []string{"private$?"}, Scope: resolve.Functions}, ""},
+		{"a required one is an error", resolve.Named{Values: []string{"zebra"}, Required: true}, "error : no symbol matches zebra, which Options.Define requires"},
+		{"an option that the program does not take was not given", resolve.Named{Option: "--unknown", Values: []string{"zebra"}}, ""},
+		{"unless it is required", resolve.Named{Option: "--unknown", Values: []string{"zebra"}, Required: true}, "error : no symbol matches zebra, which --unknown requires"},
+		{"a value that is given twice is reported once", resolve.Named{Values: []string{"zebra", "zebra"}}, "warning : no symbol matches zebra, which Options.Define names"},
+		{"a value of a file has its place", resolve.Named{Values: []string{"zebra"}, Places: map[string]diag.Place{"zebra": diag.At(&diag.Source{Name: "version.map", Text: []byte("zebra")}, diag.Span{Len: 5})}}, "warning version.map: no symbol matches zebra"},
 
-		{"a misspelling", Named{Values: []string{"kernle"}, Scope: Entries}, "warning : no entry matches kernle, which Options.Define names\nhelp: did you mean kernel?"},
-		{"the name that a C++ compiler makes", Named{Values: []string{"gfx::blend(int)"}}, "warning : no symbol matches gfx::blend(int), which Options.Define names\nhelp: did you mean _ZN3gfx5blendEi, which is gfx::blend(int)?"},
-		{"all of them, if parameters are missing", Named{Values: []string{"blend"}}, "warning : no symbol matches blend, which Options.Define names\nhelp: did you mean _ZN3gfx5blendEi, which is gfx::blend(int), or _ZN3gfx5blendEf, which is gfx::blend(float)?"},
-		{"those that match a pattern", Named{Values: []string{"gfx::*(float)"}}, "warning : no symbol matches gfx::*(float), which Options.Define names\nhelp: did you mean _ZN3gfx5blendEf, which is gfx::blend(float)?"},
-		{"one that is a letter off in C++", Named{Values: []string{"blnd"}}, "warning : no symbol matches blnd, which Options.Define names\nhelp: did you mean _ZN3gfx5blendEi, which is gfx::blend(int)?"},
-		{"a member that is not linked", Named{Values: []string{"extra"}}, "warning : no symbol matches extra, which Options.Define names\nhelp: b.ptx defines it, but is not linked; Options.Undefined links it"},
+		{"a misspelling", resolve.Named{Values: []string{"kernle"}, Scope: resolve.Entries}, "warning : no entry matches kernle, which Options.Define names\nhelp: did you mean kernel?"},
+		{"the name that a C++ compiler makes", resolve.Named{Values: []string{"gfx::blend(int)"}}, "warning : no symbol matches gfx::blend(int), which Options.Define names\nhelp: did you mean _ZN3gfx5blendEi, which is gfx::blend(int)?"},
+		{"all of them, if parameters are missing", resolve.Named{Values: []string{"blend"}}, "warning : no symbol matches blend, which Options.Define names\nhelp: did you mean _ZN3gfx5blendEi, which is gfx::blend(int), or _ZN3gfx5blendEf, which is gfx::blend(float)?"},
+		{"those that match a pattern", resolve.Named{Values: []string{"gfx::*(float)"}}, "warning : no symbol matches gfx::*(float), which Options.Define names\nhelp: did you mean _ZN3gfx5blendEf, which is gfx::blend(float)?"},
+		{"one that is a letter off in C++", resolve.Named{Values: []string{"blnd"}}, "warning : no symbol matches blnd, which Options.Define names\nhelp: did you mean _ZN3gfx5blendEi, which is gfx::blend(int)?"},
+		{"a member that is not linked", resolve.Named{Values: []string{"extra"}}, "warning : no symbol matches extra, which Options.Define names\nhelp: b.ptx defines it, but is not linked; Options.Undefined links it"},
 	} {
 		if test.named.Option == "" {
 			test.named.Option = "--defsym"
 		}
 		files := opened(t, modules[0], strings.TrimPrefix(modules[1], "member "))
 		var log diag.Log
-		Resolve(files[:1], Options{}, &log).Unmatched([]Named{test.named}, unlinked{files: files[1:]}, &log)
+		table := resolve.Resolve(files[:1], resolve.Options{}, &log)
+		Names(Link{Table: table, Log: &log, Members: func() []*object.File { return files[1:] }}, table.Unmatched([]resolve.Named{test.named}, &log))
 		if got := strings.Join(written(&log), "\n"); got != test.want {
 			t.Errorf("%s\n%s\nwant\n%s", test.rule, got, test.want)
 		}

@@ -1,9 +1,11 @@
-package resolve
+package advice
 
 import (
+	"slices"
 	"strings"
 
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // withRuntime is how to link libcudadevrt.
@@ -41,31 +43,12 @@ var explanations = []struct{ prefixes, text string }{
 	{"_gfortran_", "gcc's libgfortran.a for nvptx-none defines this (docs/from-gcc.md)"},
 }
 
-// runtime holds the functions of libcudadevrt, without those that end in _ptsz (TestCudadevrtNames). Other functions of CUDA
-// with such names are left to ptxas.
-var runtime = setOf(`
-	cudaCGGetIntrinsicHandle cudaCGGetRank cudaCGGetSize cudaCGSynchronize cudaCGSynchronizeGrid
-	cudaDeviceGetAttribute cudaDeviceGetCacheConfig cudaDeviceGetLimit cudaDeviceGetSharedMemConfig cudaDeviceSynchronize
-	cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaFree cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount
-	cudaGetErrorName cudaGetErrorString cudaGetLastError cudaGetParameterBuffer cudaGetParameterBufferV2 cudaLaunchDevice cudaLaunchDeviceV2
-	cudaMalloc cudaMemcpy2DAsync cudaMemcpy3DAsync cudaMemcpyAsync cudaMemset2DAsync cudaMemset3DAsync cudaMemsetAsync
-	cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaPeekAtLastError
-	cudaRuntimeGetVersion cudaStreamCreateWithFlags cudaStreamDestroy cudaStreamWaitEvent`)
-
 // stdio holds the C functions that device code does not have. It has only printf,
 // as vprintf.
-var stdio = setOf("printf puts putchar fprintf fputs fputc fwrite fread fopen fclose fflush fscanf scanf sprintf snprintf vsnprintf")
+const stdio = "printf puts putchar fprintf fputs fputc fwrite fread fopen fclose fflush fscanf scanf sprintf snprintf vsnprintf"
 
 // memory holds the functions of C that compilers call for assignments and comparisons.
-var memory = setOf("memcpy memmove memset memcmp")
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+const memory = "memcpy memmove memset memcmp"
 
 // inRuntime returns the name that the CUDA device runtime gives a function in the source: cudaFree for __cudaCDP2Free. Those
 // with _ptsz use the default stream of the thread.
@@ -80,13 +63,13 @@ func Explain(name string, kind ptx.DeclKind) string {
 	if kind == ptx.Variable && !strings.HasPrefix(name, "_") {
 		return ""
 	}
-	if stdio[name] {
+	if slices.Contains(strings.Fields(stdio), name) {
 		return "printf is the only stdio function in device code; nvcc and clang turn it into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
 	}
-	if memory[name] {
+	if slices.Contains(strings.Fields(memory), name) {
 		return "compilers call this function of C; gcc's libc.a defines it (docs/from-gcc.md), and so does compiler_builtins of Rust"
 	}
-	if runtime[strings.TrimSuffix(name, "_ptsz")] {
+	if resolve.InDeviceRuntime(name) {
 		return "this is a function of the CUDA device runtime, libcudadevrt; " + withRuntime
 	}
 	for _, e := range explanations {

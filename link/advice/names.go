@@ -1,4 +1,7 @@
-package resolve
+// Package advice, of use to this module only, finds what to do about errors in names: what was meant by an
+// undefined one, and how two definitions of one name came about. It searches definitions, archive members that
+// are not linked, and sources, which takes longer than a link, so it runs after an error only.
+package advice
 
 import (
 	"bytes"
@@ -8,21 +11,53 @@ import (
 	"strings"
 	"sync"
 
+	"ptxlink/internal/globs"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/srcline"
 	"ptxlink/internal/typo"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
-// hints finds what the user may have meant by an undefined symbol. It also searches
-// archive members that are not linked.
+// Link is what a link knows beside the message.
+type Link struct {
+	Table *resolve.Table
+	Log   *diag.Log
+	// Members returns the archive members that are not linked.
+	Members func() []*object.File
+	// Cubins returns what cubins define: a file for each, whose text is unknown. It may be nil.
+	Cubins func() []*object.File
+	// WholeProgram are the names of objects without relocatable device code.
+	WholeProgram []string
+	// NotLinked are other files that are not linked, with the reason.
+	NotLinked []string
+	// HostObject returns the name of an object that defines a symbol for the host, or "", and whether nvcc
+	// -ewp compiled it. It may be nil.
+	HostObject func(symbol string) (object string, extensible bool)
+}
+
+// Names adds to messages about missing names what the user may have meant.
+func Names(l Link, missing []resolve.Missing) {
+	h := &hints{Link: l}
+	for _, m := range missing {
+		switch {
+		case m.Option != nil:
+			m.Message.WithHelp(h.meant(m.Name, m.Option.Scope))
+		case m.Undeclared != nil:
+			h.declaration(*m.Undeclared, m.Name, m.Message)
+		default:
+			h.suggest(m)
+		}
+	}
+	h.several()
+}
+
+// hints finds what the user may have meant by a name.
 type hints struct {
-	t       *Table
-	members Members
-	log     *diag.Log
-	files   []*object.File // all of them, once they are needed
+	Link
+	files []*object.File // all of them, once they are needed
 
 	// Definitions of all files, as indexes into list.
 	list       []found
@@ -47,7 +82,7 @@ func (h *hints) several() {
 		return
 	}
 	for _, m := range h.unknown {
-		m.WithHelp(fmt.Sprintf("add the modules or libraries that define these %d symbols%s", len(h.unknown), h.how) + h.log.With("--allow-undefined=GLOB", ", or pass %s to leave them open") + h.notLinked())
+		m.WithHelp(fmt.Sprintf("add the modules or libraries that define these %d symbols%s", len(h.unknown), h.how) + h.Log.With("--allow-undefined=GLOB", ", or pass %s to leave them open") + h.notLinked())
 	}
 }
 
@@ -69,19 +104,19 @@ func (h *hints) gather() {
 	if h.files != nil {
 		return
 	}
-	h.files = append(h.files, h.t.Files...)
-	h.files = append(h.files, h.members.Outlines()...)
+	h.files = append(h.files, h.Table.Files...)
+	h.files = append(h.files, h.Members()...)
 	h.named, h.spelt = map[string]int{}, map[int]cxxName{}
 	h.based, h.lasts, h.static = map[string][]int{}, map[string][]int{}, map[string][]int{}
 	h.closed = sync.OnceValue(func() *object.File {
-		if i := slices.IndexFunc(h.files, WholeProgram); i >= 0 {
+		if i := slices.IndexFunc(h.files, resolve.WholeProgram); i >= 0 {
 			return h.files[i]
 		}
 		return nil
 	})
 	others := h.files
-	if h.t.options.Cubins != nil {
-		others = append(slices.Clip(others), h.t.options.Cubins()...)
+	if h.Cubins != nil {
+		others = append(slices.Clip(others), h.Cubins()...)
 	}
 	for _, f := range others {
 		for n, sym := range f.Symbols {
@@ -102,7 +137,7 @@ func (h *hints) gather() {
 				h.lasts[spelt.last] = append(h.lasts[spelt.last], at)
 				h.spelt[at] = spelt
 			} else if in, ok := diag.StaticName(name); ok {
-				base := withoutParams(in.Name)
+				base := diag.WithoutParams(in.Name)
 				h.static[base] = append(h.static[base], at)
 			}
 		}
@@ -155,12 +190,12 @@ func (h *hints) instance(wanted cxxName, kind ptx.DeclKind) found {
 
 // moved returns the only function or variable with the same name in another namespace, unless a module that
 // uses the name knows both.
-func (h *hints) moved(s *Symbol, wanted cxxName, kind ptx.DeclKind) (f found) {
+func (h *hints) moved(s resolve.Missing, wanted cxxName, kind ptx.DeclKind) (f found) {
 	list := h.lasts[wanted.last]
 	if len(list) > maxNamesakes {
 		return found{}
 	}
-	member := len(s.Mentions) == 0 || wanted.member(h.t.decl(s.Mentions[0])) // it may be one in a cubin
+	member := len(s.Mentions) == 0 || wanted.member(h.Table.Files[s.Mentions[0].File].DeclOf(s.Mentions[0].Name)) // it may be one in a cubin
 	for _, at := range list {
 		other := h.spelt[at]
 		switch {
@@ -171,7 +206,7 @@ func (h *hints) moved(s *Symbol, wanted cxxName, kind ptx.DeclKind) (f found) {
 			return found{}
 		}
 	}
-	if f.file != nil && slices.ContainsFunc(s.Mentions, func(id object.ID) bool { _, knows := h.t.Files[id.File].Lookup(f.spelling()); return knows }) {
+	if f.file != nil && slices.ContainsFunc(s.Mentions, func(id object.ID) bool { _, knows := h.Table.Files[id.File].Lookup(f.spelling()); return knows }) {
 		return found{}
 	}
 	return f
@@ -225,14 +260,14 @@ func (h *hints) hidden(wanted cxxName, kind ptx.DeclKind) (f found, in diag.Stat
 // suggest adds what the user may have meant: a definition that stays in its module, the
 // same function with other parameters, in another namespace or of another template
 // instance, or a misspelling. The help is the usual one where this may be wrong.
-// A symbol that only cubins have has no Mentions.
-func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
+func (h *hints) suggest(s resolve.Missing) {
+	kind, m := s.Kind, s.Message
 	h.gather()
 	wanted := spell(s.Name)
 	if at, ok := h.named[s.Name]; ok {
 		local := h.list[at]
 		if d := local.file.DeclOf(local.name); d != nil && d.Linkage != ptx.Local && !object.IsNumbaShared(s.Name) {
-			m.Note(local.place(), "defined here, but "+h.log.Option("--localize-symbol")+" makes it private to its module")
+			m.Note(local.place(), "defined here, but "+h.Log.Option("--localize-symbol")+" makes it private to its module")
 			return
 		}
 		m.Note(local.place(), "defined here, but without .visible it stays in its module")
@@ -247,7 +282,7 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 		static.explain(in, s.Name, m)
 		return
 	}
-	did := func(f found) { m.Note(f.place(), "did you mean "+h.log.Name(f.spelling())+"? It is defined here") }
+	did := func(f found) { m.Note(f.place(), "did you mean "+h.Log.Name(f.spelling())+"? It is defined here") }
 	if f := h.overload(wanted, kind); f.file != nil {
 		did(f)
 		m.WithHelp("the parameters differ; make the declaration match the definition")
@@ -272,12 +307,12 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	}
 	if m.WithHelp(Explain(s.Name, kind)); m.Help != "" {
 		reason, ok := strings.CutSuffix(m.Help, withRuntime)
-		if ok && h.log.Takes("--keep-system-libraries") { // in nvlink's place
+		if ok && h.Log.Takes("--keep-system-libraries") { // in nvlink's place
 			m.WithHelp(reason + "link libcudadevrt.a of the toolkit, which nvcc does by default")
 		} else if ok {
 			m.WithHelp(reason + strings.Replace(withRuntime, "sm_80", h.needed(), 1))
 		} else if strings.HasPrefix(s.Name, ptx.OptiXPrefix) {
-			m.WithHelp(m.Help + h.log.With("--allow-undefined='"+ptx.OptiXPrefix+"*'", "; %s leaves it open"))
+			m.WithHelp(m.Help + h.Log.With("--allow-undefined='"+ptx.OptiXPrefix+"*'", "; %s leaves it open"))
 		}
 		return
 	}
@@ -306,15 +341,15 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	}
 	if f := cmp.Or(source, h.closed()); f != nil {
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
-		m.WithHelp("if " + f.Name + " is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")")
-		if !slices.Contains(h.t.Files, f) { // because it may be unrelated
+		m.WithHelp("if " + f.Name + " is to define it, do not make it static there, and compile with -rdc=true (" + resolve.NoRDC + ")")
+		if !slices.Contains(h.Table.Files, f) { // because it may be unrelated
 			m.WithHelp(m.Help + h.orAdd(s.Name))
 		}
 		return
 	}
-	if names := h.t.options.WholeProgram; len(names) > 0 {
+	if names := h.WholeProgram; len(names) > 0 {
 		h.notRelocatable(names[0], m)
-		m.WithHelp("if " + names[0] + " is to define it, compile it with -rdc=true (" + NoRDC + ")" + h.orAdd(s.Name))
+		m.WithHelp("if " + names[0] + " is to define it, compile it with -rdc=true (" + resolve.NoRDC + ")" + h.orAdd(s.Name))
 		return
 	}
 	if object.IsRust(s.Name) {
@@ -323,13 +358,13 @@ func (h *hints) suggest(s *Symbol, kind ptx.DeclKind, m *diag.Message) {
 	}
 	how := ""
 	switch {
-	case Instantiated(s.Name):
+	case diag.Instantiated(s.Name):
 		how = ", or put the body of a template into its header"
-	case kind == ptx.Func && len(s.Mentions) > 0 && h.t.Files[s.Mentions[0].File].Language() == object.CXX:
+	case kind == ptx.Func && len(s.Mentions) > 0 && h.Table.Files[s.Mentions[0].File].Language() == object.CXX:
 		how = ", as __device__ and not static"
 	}
 	h.how = cmp.Or(h.how, how)
-	m.WithHelp("add the module that defines it" + how + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open") + h.notLinked())
+	m.WithHelp("add the module that defines it" + how + h.Log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open") + h.notLinked())
 	h.unknown = append(h.unknown, m)
 }
 
@@ -362,7 +397,7 @@ func (h *hints) inSource(wanted cxxName, kind ptx.DeclKind, m *diag.Message) (in
 	if kind != ptx.Func {
 		return nil, ""
 	}
-	for _, f := range h.t.Files {
+	for _, f := range h.Table.Files {
 		if h.scans++; h.scans > maxScans {
 			break
 		}
@@ -375,7 +410,7 @@ func (h *hints) inSource(wanted cxxName, kind ptx.DeclKind, m *diag.Message) (in
 		before = before[bytes.LastIndexAny(before, ";{}#")+1:]
 		cause := leftOut[slices.IndexFunc(leftOut, func(c leftOutBy) bool { return bytes.Contains(before, []byte(c.word)) })]
 		switch {
-		case !WholeProgram(f):
+		case !resolve.WholeProgram(f):
 			return f, cause.help
 		case cause.word == "static " || cause.word == "" && bytes.Contains(before, []byte("__device__")):
 			return f, ""
@@ -388,7 +423,7 @@ func (h *hints) inSource(wanted cxxName, kind ptx.DeclKind, m *diag.Message) (in
 // needed returns the GPU of the files that is latest, and at least sm_80.
 func (h *hints) needed() string {
 	latest := object.GPU{Number: 80}
-	for _, f := range h.t.Files {
+	for _, f := range h.Table.Files {
 		for _, o := range f.Target {
 			if gpu, ok := object.ParseGPU(o.Word); ok && gpu.Number > latest.Number {
 				latest = gpu
@@ -401,19 +436,18 @@ func (h *hints) needed() string {
 // forHost explains a symbol that an object defines for the host, which is the likely place of the
 // missing definition, and reports whether there is one.
 func (h *hints) forHost(name string, m *diag.Message) bool {
-	o := h.t.options
-	if o.HostObject == nil {
+	if h.HostObject == nil {
 		return false
 	}
-	switch host, extensible := o.HostObject(name); {
+	switch host, extensible := h.HostObject(name); {
 	case host == "":
 		return false
 	case extensible:
 		m.Note(diag.At(&diag.Source{Name: host}, diag.Span{}), "this object was compiled with -ewp, so other objects cannot call its device functions")
 		m.WithHelp("compile " + host + " with -rdc=true in place of -ewp")
-	case slices.Contains(o.WholeProgram, host):
+	case slices.Contains(h.WholeProgram, host):
 		h.notRelocatable(host, m)
-		m.WithHelp("compile " + host + " with -rdc=true (" + NoRDC + "), and declare __device__ there what other files use")
+		m.WithHelp("compile " + host + " with -rdc=true (" + resolve.NoRDC + "), and declare __device__ there what other files use")
 	default:
 		m.Note(diag.At(&diag.Source{Name: host}, diag.Span{}), "this object defines it, but only for the host")
 		m.WithHelp("declare it __device__ as well in the source of " + host + ", and compile that with nvcc -x cu -rdc=true")
@@ -425,7 +459,7 @@ const maxNotLinked = 3
 
 // notLinked names the files that may have the missing definitions.
 func (h *hints) notLinked() string {
-	list := h.t.options.NotLinked
+	list := h.NotLinked
 	switch n := len(list) - maxNotLinked; {
 	case len(list) == 0:
 		return ""
@@ -439,9 +473,6 @@ func (h *hints) notRelocatable(name string, m *diag.Message) {
 	m.Note(diag.At(&diag.Source{Name: name}, diag.Span{}), "the device code of this object was compiled without -rdc=true, and is not linked")
 }
 
-// directives begin the statements that define and declare names.
-var directives = []string{".visible", ".extern", ".weak", ".common", ".func", ".entry", ".global", ".const", ".alias"}
-
 // unknownStatement adds the statement that names a symbol and that the parser does not know. It reports
 // whether its directive is probably misspelt.
 func (h *hints) unknownStatement(name string, m *diag.Message) bool {
@@ -450,7 +481,7 @@ func (h *hints) unknownStatement(name string, m *diag.Message) bool {
 		return false
 	}
 	m.Note(place, "this statement names it, but ptxlink does not know "+diag.Escape(directive))
-	near := typo.Nearest(directives, directive)
+	near := object.Misspelt(directive)
 	if near != "" {
 		m.WithHelp("did you mean " + near + "?")
 	}
@@ -464,7 +495,7 @@ func (h *hints) statement(name string) (place diag.Place, directive string) {
 		h.statements = map[string]diag.Place{}
 		for _, f := range h.files {
 			for _, o := range f.Others {
-				words := words(f, o)
+				words := f.Words(o)
 				for _, word := range words[1:] {
 					if h.statements[word].Source == nil {
 						h.statements[word] = f.At(diag.Span{Off: o.Span.Off, Len: int32(len(words[0]))})
@@ -479,13 +510,9 @@ func (h *hints) statement(name string) (place diag.Place, directive string) {
 	return place, directive
 }
 
-func words(f *object.File, o ptx.Other) []string {
-	return strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;:+=\"", r) })
-}
-
 // orAdd returns the usual help for an undefined symbol, to be appended to other help.
 func (h *hints) orAdd(name string) string {
-	return "; if that is not it, add the module that defines it" + h.log.With("--allow-undefined="+name, ", or pass %s")
+	return "; if that is not it, add the module that defines it" + h.Log.With("--allow-undefined="+name, ", or pass %s")
 }
 
 // export returns how to let other modules use a definition that has the name they use.
@@ -497,9 +524,9 @@ func export(local found) string {
 	case f.Producer != "" && !strings.HasPrefix(f.Producer, "nvcc"):
 		return "remove static from the definition"
 	case f.DeclOf(local.name) != nil && f.DeclOf(local.name).Kind == ptx.Variable:
-		return "compile " + f.Name + " with -rdc=true, and remove static if the variable is static; " + NoRDC
+		return "compile " + f.Name + " with -rdc=true, and remove static if the variable is static; " + resolve.NoRDC
 	default:
-		return "compile " + f.Name + " with -rdc=true; " + NoRDC
+		return "compile " + f.Name + " with -rdc=true; " + resolve.NoRDC
 	}
 }
 
@@ -514,8 +541,120 @@ func (f found) explain(in diag.Static, name string, m *diag.Message) {
 		text, help = " is in an anonymous namespace in ", "move it out of the anonymous namespace"
 	}
 	m.Note(f.place(), diag.Escape(in.Name)+text+diag.Escape(file)+"; it is defined here")
-	if name == withoutParams(in.Name) && name != in.Name {
+	if name == diag.WithoutParams(in.Name) && name != in.Name {
 		help += `, and declare it extern "C"`
 	}
 	m.WithHelp(help + " in " + file)
+}
+
+// declaration adds how to declare a name that a module uses and does not declare.
+func (h *hints) declaration(use resolve.UsePlace, name string, m *diag.Message) {
+	f := use.File
+	if id, ok := f.Lookup(name); ok && f.DeclOf(id) != nil {
+		d := f.DeclOf(id)
+		m.Note(f.At(d.NameSpan), "declared here")
+		if m.WithHelp("move this declaration before its first use"); d.HasBody {
+			m.WithHelp("declare it before its first use, with " + statement(d.Linkage.Word()+f.Declaration(d, name)))
+		}
+		return
+	}
+	h.gather()
+	if h.unknownStatement(name, m) {
+		return
+	}
+	if at, ok := h.named[name]; ok {
+		other := h.list[at]
+		m.Note(other.place(), "another module defines it here")
+		m.WithHelp("declare it in " + f.Name)
+		if d := other.file.DeclOf(other.name); d != nil {
+			m.WithHelp("if this definition is meant, declare it in " + f.Name + " with " + statement(".extern "+other.file.Declaration(d, name)))
+		}
+		if !other.file.Symbols[other.name].Exported() {
+			m.WithHelp(m.Help + ", and make the definition .visible")
+		}
+		return
+	}
+	names := f.Names
+	if code := f.Code(use.In); code != nil {
+		for _, l := range code.Locals {
+			if local := f.Src.String(l.Name); local != name {
+				names = append(names, local)
+			} else if l.Name.Off > use.Span.Off {
+				m.Note(f.At(l.Name), "declared here")
+				m.WithHelp("move this declaration before its first use")
+				return
+			}
+		}
+	}
+	if near := typo.Nearest(names, name); near != "" {
+		m.WithHelp("did you mean " + near + "?")
+		return
+	}
+	m.WithHelp("declare it at the top of the module, with .extern if another module or the driver defines it")
+	if name[0] == '%' {
+		m.WithHelp("declare the register at the start of the function, with its type: " + statement(".reg .b32 "+name))
+	}
+}
+
+func statement(text string) string { return `"` + diag.Escape(text) + `;"` }
+
+// maxMeant limits the names that one message suggests.
+const maxMeant = 3
+
+// meant returns which names of the scope may have been meant: those that a C++ or Rust
+// compiler made of the value, one in an archive member that is not linked, or the most
+// similar one. It says where a kernel was named for a function, or the reverse.
+func (h *hints) meant(value string, scope resolve.Scope) string {
+	if h.searches++; h.searches > maxSearches || len(value) >= 200 {
+		return ""
+	}
+	h.gather()
+	var mangled []string
+	similar, other, limit := "", "", typo.Limit(value)
+	seen, asked := map[string]bool{}, globs.New([]string{value})
+	for _, f := range h.files {
+		for n, name := range f.Names {
+			if scope == resolve.External && name == value && f.Symbols[n].Defined() {
+				return "it has no linkage in " + f.Name + ", so no other module uses it"
+			}
+			switch {
+			case scope == resolve.Entries && resolve.Functions.Has(f, ptx.NameID(n)) && asked.Match(name):
+				other = h.Log.Name(name) + " is a function, not a kernel" + h.Log.With("--export", "; %s keeps functions")
+			case scope == resolve.Functions && resolve.Entries.Has(f, ptx.NameID(n)) && asked.Match(name):
+				other = h.Log.Name(name) + " is a kernel, which no function calls"
+			}
+			if seen[name] || !scope.Has(f, ptx.NameID(n)) {
+				continue
+			}
+			seen[name] = true
+			if name == value {
+				return f.Name + " defines it, but is not linked" + h.Log.With("-u "+name, "; %s links it")
+			}
+			spelt := spell(name)
+			last := spelt.base[strings.LastIndexByte(spelt.base, ':')+1:]
+			for _, spelling := range []string{spelt.plain, spelt.base, last} {
+				if spelt.plain != name && asked.Match(spelling) {
+					mangled = append(mangled, name+", which is "+diag.Escape(spelt.plain))
+					break
+				}
+			}
+			for _, spelling := range []string{name, last} {
+				if d := typo.Distance(spelling, value, limit); d <= limit && !globs.IsPattern(value) {
+					limit, similar = d-1, name
+				}
+			}
+		}
+	}
+	switch {
+	case len(mangled) > maxMeant:
+		return fmt.Sprintf("did you mean %s (and %d more)?", strings.Join(mangled[:maxMeant], ", or "), len(mangled)-maxMeant)
+	case mangled != nil:
+		return "did you mean " + strings.Join(mangled, ", or ") + "?"
+	case similar == "" || other != "":
+		return other
+	}
+	if plain := h.Log.Unmangled(similar); plain != "" {
+		similar += ", which is " + plain
+	}
+	return "did you mean " + similar + "?"
 }
