@@ -308,7 +308,7 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 	return t
 }
 
-// adviseNames adds what was meant by missing names; needed are those of cubins.
+// adviseNames adds what was meant by names that are missing. Cubins need the names in needed.
 func adviseNames(t *resolve.Table, in *inputs, cubins cubins, o Options, missing, needed []resolve.Missing, log *diag.Log) {
 	l := advice.Link{Table: t, Log: log, Members: in.set.Outlines, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject}
 	if cubins.defined != nil {

@@ -12,7 +12,7 @@ import (
 type Missing struct {
 	Message *diag.Message
 	Name    string
-	// Kind and Mentions are those of an undefined symbol. Only cubins use one without Mentions.
+	// Kind and Mentions describe an undefined symbol. Only cubins use one without Mentions.
 	Kind     ptx.DeclKind
 	Mentions []object.ID
 	// Undeclared is the first use of a name that its module does not declare, or nil.

@@ -15,8 +15,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// These checks find what no output can express. Package link runs them with those of abicheck, before anything
-// of the output is decided, so that all errors of a link come together; New reports nothing.
+// The checks in this file find what no output can express. Package link runs them with the checks of abicheck, before
+// anything of the output is decided, so that all errors of a link come together; New reports nothing.
 
 // variables returns the variables of the output that a check is about, by input.
 func variables(t *resolve.Table, wanted func(*ptx.Decl) bool) (list []resolve.DeclID) {
