@@ -183,10 +183,6 @@ var (
 	gpuDigits = lazy.Regexp(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
 )
 
-// Targets returns the GPUs whose first version of PTX is known, sm_20 to sm_121, in the
-// order of their numbers. An a target, such as sm_100a, may be missing.
-func Targets() []string { return program.Targets() }
-
 // CheckArch returns a *Message if arch is not valid as the Arch of options. The empty
 // string is valid.
 func CheckArch(arch string, spelling diag.Spelling) error {

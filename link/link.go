@@ -352,9 +352,6 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	files := t.Contributing()
 	c.header = program.MergeHeaders(files, addressSize, o.Version, log)
 	c.header.CheckArch(files, o.Arch, log)
-	if o.Version != "" {
-		c.header.LowerInstructions(t, log)
-	}
 	checks := append(make([]func(*resolve.Table, *diag.Log), 0, 20),
 		abicheck.Conventions,
 		abicheck.Symbols,

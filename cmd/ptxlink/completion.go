@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/link"
 	"ptxlink/link/diag"
 )
 
@@ -113,6 +112,10 @@ func (s subcommand) complete(t table, words []string) string {
 // value is a value of an option that completion offers.
 type value struct{ word, meaning string }
 
+// targets are GPUs that a ptxas knows (TestTargets), without those that have a letter.
+const targets = "sm_20 sm_30 sm_32 sm_35 sm_37 sm_50 sm_52 sm_53 sm_60 sm_61 sm_62 sm_70 sm_72 sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 " +
+	"sm_100 sm_101 sm_103 sm_107 sm_110 sm_120 sm_121"
+
 // values returns the values that completion offers for an option.
 func (o option) values() (list []value) {
 	for _, word := range o.words {
@@ -120,7 +123,7 @@ func (o option) values() (list []value) {
 	}
 	switch o.Value {
 	case "sm_NN":
-		for _, target := range link.Targets() {
+		for target := range strings.FieldsSeq(targets) {
 			list = append(list, value{target, o.Text})
 		}
 	case "ID": // the value of --explain

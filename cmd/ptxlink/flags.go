@@ -75,7 +75,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "strip-debug", Aliases: []string{"S", "strip-all", "s"}, Category: linking, Usage: "remove debug information"},
 		&cli.BoolFlag{Name: "keep-line-info", Category: linking, Usage: "with -S, keep .file and .loc"},
 		&cli.StringFlag{Name: "ptx-version", Category: linking, Usage: "write `VERSION` as .version (default: the highest of the inputs)\n" +
-			"A version that lacks the target or a directive of the inputs is refused. One below that of an input gives a warning, since only ptxas knows the versions of instructions."},
+			"One below that of an input gives a warning, since only ptxas knows the versions of targets, directives and instructions."},
 		&cli.StringFlag{Name: "host", Category: linking, Usage: "host platform of inputs that do not record one: `OS-CPU`\n" +
 			"For example linux-x86_64."},
 		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "allow different host operating systems, with a warning"},

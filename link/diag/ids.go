@@ -55,7 +55,6 @@ const (
 	ParamSpace          ID = "param-space"
 	ParamType           ID = "param-type"
 	Partition           ID = "partition"
-	PTXVersion          ID = "ptx-version"
 	PtxasError          ID = "ptxas-error"
 	PtxasFailed         ID = "ptxas-failed"
 	Split               ID = "split"

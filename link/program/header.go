@@ -68,10 +68,9 @@ func MergeHeaders(files []*object.File, addressSize int, version string, log *di
 			h.Version, h.versionFile = f.Version, f
 		}
 	}
-	chosen, _ := ParseVersion(version) // cannot fail, since it was checked before
-	lower := version != "" && chosen.Less(h.Version)
-	if version != "" && !lower {
-		h.Version = chosen
+	if version != "" {
+		chosen, _ := ParseVersion(version) // cannot fail, since it was checked before
+		h.choose(chosen, log)
 	}
 	archs := make([]arch, len(files))
 	for i, f := range files {
@@ -85,9 +84,6 @@ func MergeHeaders(files []*object.File, addressSize int, version string, log *di
 		return h // because every .target has an error already
 	}
 	h.arch = mergeArchs(known, log)
-	if lower {
-		h.lower(chosen, files, log)
-	}
 	h.options = mergeOptions(files, archs, log)
 	for i, f := range files {
 		raiseHazards(f, archs[i], h, log)
