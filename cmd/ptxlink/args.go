@@ -112,7 +112,7 @@ func (r *reorderer) option(arg string) error {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 	f := r.named[name]
 	if !strings.HasPrefix(arg, "--") {
-		if err := mistakenFor(r.table, arg); err != nil {
+		if err := compilerOption(r.table, arg); err != nil {
 			return err
 		}
 		if len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o' && name != "o") {
@@ -201,39 +201,14 @@ func (r *reorderer) state(name, value string) error {
 	return nil
 }
 
-// mistakenFor returns an error for a word that would be a letter with its value, but looks like a
-// long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
-func mistakenFor(t table, arg string) error {
-	word, _, assigned := strings.Cut(arg[1:], "=")
-	if len(word) < 2 || t.named[word[:1]] == nil {
+// compilerOption returns an error for an option of a compiler that would be a letter with its value: -lineinfo, -use_fast_math.
+func compilerOption(t table, arg string) error {
+	word, _, _ := strings.Cut(arg[1:], "=")
+	if len(word) < 2 || t.named[word[:1]] == nil || t.named[word] != nil || strings.IndexByte(joined, word[0]) < 0 {
 		return nil
 	}
-	as := fmt.Sprintf("-%s means -%s %s", arg[1:], word[:1], arg[2:])
-	if strings.IndexByte(joined, word[0]) >= 0 && t.named[word] == nil {
-		if help := adviceFor(t, compilerOptions, word); help != "" {
-			return usageError(as, help)
-		}
-	}
-	if strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" {
-		return nil
-	}
-	switch word[0] {
-	case 'o':
-		help := "write -o FILE" + t.With("--output FILE", " or %s") + "; -oNAME means -o NAME"
-		if word == "optf" || word == "options-file" {
-			help = "@FILE reads arguments from FILE"
-		}
-		if word == "ooutput" && !assigned {
-			return nil
-		}
-		near := typo.Word([]string{"output", "optimize", "options-file", "output-directory", "output-file"}, word)
-		if assigned && len(word) > 3 || word == "out" || word == "optf" || word == "odir" || word == "oformat" || near != "" {
-			return usageError(as, help)
-		}
-	case 'u':
-		if t.named[word] == nil && (assigned || len(nearest(t, word)) > 3) {
-			return unknownOption(t, arg, word)
-		}
+	if help := adviceFor(t, compilerOptions, word); help != "" {
+		return usageError(fmt.Sprintf("-%s means -%s %s", arg[1:], word[:1], arg[2:]), help)
 	}
 	return nil
 }
@@ -309,6 +284,7 @@ var compilerOptions = []advice{
 	{"S emit-asm", "", "--lto-emit-asm", "%s writes PTX"},
 	{"fatbin", "", "--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin"},
 	{"keep keep-dir", "", "--save-temps", "%s keeps the linked PTX and the parts beside the output"},
+	{"optf options-file", "@FILE reads arguments from FILE", "", ""},
 	{"cuda-path ptxas-path", "", "--ptxas", "%s names the program itself"},
 	{"std fPIC fpic use_fast_math use-fast-math ftz prec-div prec-sqrt fmad D define-macro pthread fopenmp x include pre-include ccbin compiler-bindir cudart cudadevrt " +
 		"extended-lambda expt-extended-lambda expt-relaxed-constexpr extra-device-vectorization default-stream restrict ewp dopt src-in-ptx " +

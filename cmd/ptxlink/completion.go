@@ -112,9 +112,9 @@ func (s subcommand) complete(t table, words []string) string {
 // value is a value of an option that completion offers.
 type value struct{ word, meaning string }
 
-// targets are GPUs that a ptxas knows (TestTargets), without those that have a letter.
-const targets = "sm_20 sm_30 sm_32 sm_35 sm_37 sm_50 sm_52 sm_53 sm_60 sm_61 sm_62 sm_70 sm_72 sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 " +
-	"sm_100 sm_101 sm_103 sm_107 sm_110 sm_120 sm_121"
+// targets are GPUs that a ptxas knows (TestTargets).
+const targets = "sm_20 sm_30 sm_32 sm_35 sm_37 sm_50 sm_52 sm_53 sm_60 sm_61 sm_62 sm_70 sm_72 sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a " +
+	"sm_100 sm_100a sm_100f sm_101 sm_101a sm_101f sm_103 sm_103a sm_103f sm_107 sm_107a sm_107f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f"
 
 // values returns the values that completion offers for an option.
 func (o option) values() (list []value) {

@@ -14,7 +14,7 @@ import (
 func TestTargets(t *testing.T) {
 	for _, tool := range oracles.EveryPtxas() {
 		help, err := exec.Command(oracles.Require(t, tool), "--help").Output()
-		gpus := regexp.MustCompile(`'sm_\d+'`).FindAllString(string(help), -1)
+		gpus := regexp.MustCompile(`'sm_\d+[af]?'`).FindAllString(string(help), -1)
 		if err != nil || len(gpus) == 0 {
 			t.Errorf("%s: %v: %s", tool, err, help)
 		}

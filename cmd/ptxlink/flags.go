@@ -11,7 +11,7 @@ import (
 // completion and the manual all read the table. A word in backquotes is the name of the value. Only
 // the manual page and docs/options.md show the lines of Usage after the first.
 func newFlags() []cli.Flag {
-	const output, input, linking, optimizing, assembler, messages = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages"
+	const output, input, linking, optimizing, assembler, messages, also = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages", alsoCategory
 	table := []cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `FILE` (default: a.out.ptx, a.out.cubin, a.out.fatbin)"},
 		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, for another link"},
@@ -20,13 +20,11 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
 		&cli.GenericFlag{Name: "print-dependencies", Category: output, Value: maybe(), Usage: "print why each archive member is linked, or write it to `FILE`"},
 		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a link map to `FILE`, as JSON if it ends in .json"},
-		&cli.BoolFlag{Name: "print-map", Aliases: []string{"M"}, Category: output, Usage: "write the link map to standard output; same as -Map -"},
 		&cli.BoolFlag{Name: "cref", Category: output, Usage: "add the modules that use each symbol to the map, or print them"},
 		&cli.StringFlag{Name: "report", Category: output, Usage: "write an HTML page about the link to `FILE`"},
 		&cli.StringFlag{Name: "dot", Category: output, Usage: "write the call graph to `FILE`, for Graphviz"},
 		&cli.StringFlag{Name: "dependency-file", Aliases: []string{"MF"}, Category: output, Usage: "write a dependency file for Make to `FILE`"},
 		&cli.BoolFlag{Name: "MD", Category: output, Usage: "write a dependency file named after the output, with .d added"},
-		&cli.StringFlag{Name: "unused-inputs", Category: output, Usage: "write the names of unused archives to `FILE`"},
 		&cli.StringFlag{Name: "reproduce", Category: output, Usage: "write a tar `FILE` with the inputs and options of this link\n" +
 			"It is written before the link, for a report of a fault: tar xf x.tar; cd x; ptxlink @response.txt. It holds neither the programs that ptxlink runs nor the members of thin archives."},
 		&cli.StringFlag{Name: "time-trace", Category: output, Usage: "write the time of each pass to `FILE`, as JSON for Chrome's tracing"},
@@ -34,15 +32,9 @@ func newFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "L", Aliases: []string{"library-path"}, Category: input, Usage: "search `DIR` for -l libraries"},
 		&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a or .ptx from a -L directory (or .lib); -l:FILE: that file"},
 		&cli.BoolFlag{Name: "whole-archive", Category: input, Usage: "link all members of the following archives"},
-		&cli.BoolFlag{Name: "no-whole-archive", Category: input, Usage: "link only the needed members of the following archives"},
-		&cli.BoolFlag{Name: "push-state", Category: input, Usage: "save the state of --whole-archive, for --pop-state"},
-		&cli.BoolFlag{Name: "pop-state", Category: input, Usage: "restore the state that --push-state saved"},
-		&cli.BoolFlag{Name: "start-group", Category: input, Usage: "ignored: the order of archives does not matter"},
-		&cli.BoolFlag{Name: "end-group", Category: input, Usage: "ignored"},
 		&cli.StringSliceFlag{Name: "undefined", Aliases: []string{"u"}, Category: input, Usage: "link the archive member that defines `NAME`"},
 		&cli.StringSliceFlag{Name: "require-defined", Category: input, Usage: "like -u, and report an error if `NAME` is undefined"},
 		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "limit of decompressed inputs and pipes: `SIZE` in bytes, or as 4G (default: 4G)"},
-		&cli.BoolFlag{Name: "no-threads", Category: input, Usage: "same as --threads=1"},
 		&cli.Int64Flag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs in parallel (default: number of CPUs)"},
 
 		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "allow undefined symbols that match `GLOB`"},
@@ -50,12 +42,10 @@ func newFlags() []cli.Flag {
 			Value: oneOf("report-all ignore-all ignore-in-object-files ignore-in-shared-libs"), Usage: "`HOW`: report-all (default); ignore-all allows all undefined symbols\n" +
 				"ignore-in-object-files is ignore-all, and ignore-in-shared-libs is report-all, since PTX has no shared libraries."},
 		&cli.BoolFlag{Name: "warn-unresolved-symbols", Category: linking, Usage: "report undefined symbols as warnings, and leave them open"},
-		&cli.BoolFlag{Name: "error-unresolved-symbols", Category: linking, Usage: "report undefined symbols as errors (default)"},
 		&cli.StringSliceFlag{Name: "defsym", Category: linking, Usage: "define a symbol: `NAME=SYMBOL` or NAME=NUMBER\n" +
 			"NAME=SYMBOL: what refers to NAME refers to SYMBOL; the output has no symbol NAME. NAME=NUMBER: NAME is a variable of this value, with the state space and type that the inputs declare, because symbols of PTX have no absolute addresses."},
 		&cli.StringSliceFlag{Name: "wrap", Category: linking, Usage: "uses of `NAME` become uses of __wrap_NAME\n" +
 			"Uses of __real_NAME become uses of NAME. As in GNU ld, uses in the module that defines NAME stay. NAME may be a system call, such as malloc."},
-		&cli.BoolFlag{Name: "allow-multiple-definition", Category: linking, Usage: "use the first of several strong definitions; same as -z muldefs"},
 		&cli.GenericFlag{Name: "z", Category: linking, Value: &choice{words: "defs undefs muldefs", open: true}, Usage: "accept the `KEYWORD` defs, undefs or muldefs, and ignore others"},
 		&cli.BoolFlag{Name: "dedupe-identical", Category: linking, Usage: "use the first of several strong definitions with the same text\n" +
 			"What they use that is private to their modules must be the same too, and must not change while the program runs."},
@@ -63,17 +53,14 @@ func newFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "localize-symbol", Category: linking, Usage: "make definitions that match `GLOB` local in each input\n" +
 			"--localize does so in the output only: other inputs can use them."},
 		&cli.BoolFlag{Name: "gc-sections", Category: linking, Usage: "remove what nothing refers to (default, except with -r and -c)"},
-		&cli.BoolFlag{Name: "no-gc-sections", Category: linking, Usage: "keep what nothing refers to"},
 		&cli.BoolFlag{Name: "gc-variables", Category: linking, Usage: "remove also variables that only the host could use"},
 		&cli.StringSliceFlag{Name: "entry", Aliases: []string{"e"}, Category: linking, Usage: "keep only kernels that match `GLOB`"},
-		&cli.StringSliceFlag{Name: "kernels-used", Category: linking, Usage: "keep only kernels whose name contains `NAME`; a NAME that none contains is a warning"},
 		&cli.StringSliceFlag{Name: "export", Category: linking, Usage: "keep definitions that match `GLOB`"},
 		&cli.StringSliceFlag{Name: "localize", Category: linking, Usage: "make definitions that match `GLOB` local"},
 		&cli.StringFlag{Name: "version-script", Category: linking, Usage: "export and localize what `FILE` lists, in the language of GNU ld"},
 		&cli.BoolFlag{Name: "print-gc-sections", Category: linking, Usage: "print what is removed"},
 		&cli.StringSliceFlag{Name: "why-live", Category: linking, Usage: "print what keeps `SYMBOL`"},
 		&cli.BoolFlag{Name: "strip-debug", Aliases: []string{"S", "strip-all", "s"}, Category: linking, Usage: "remove debug information"},
-		&cli.BoolFlag{Name: "keep-line-info", Category: linking, Usage: "with -S, keep .file and .loc"},
 		&cli.StringFlag{Name: "ptx-version", Category: linking, Usage: "write `VERSION` as .version (default: the highest of the inputs)\n" +
 			"One below that of an input gives a warning, since only ptxas knows the versions of targets, directives and instructions."},
 		&cli.StringFlag{Name: "host", Category: linking, Usage: "host platform of inputs that do not record one: `OS-CPU`\n" +
@@ -114,16 +101,27 @@ func newFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "trace-symbol", Aliases: []string{"y"}, Category: messages, Usage: "print the modules that define or use `SYMBOL`"},
 		&cli.BoolFlag{Name: "verbose", Category: messages, Usage: "print what was renamed, dropped and assumed"},
 		&cli.BoolFlag{Name: "time", Category: messages, Usage: "print the time of each pass"},
-		&cli.BoolFlag{Name: "stats", Category: messages, Usage: "print the numbers of modules, symbols and bytes"},
-		&cli.BoolFlag{Name: "demangle", Category: messages, Usage: "show C++ and Rust names as in their source (default)"},
-		&cli.BoolFlag{Name: "no-demangle", Category: messages, Usage: "show names as they are"},
+		&cli.BoolFlag{Name: "demangle", Category: messages, Usage: "show C++ and Rust names as in their source (default; --no-demangle: as they are)"},
 		&cli.BoolFlag{Name: "w", Category: messages, Usage: "suppress all warnings"},
 		&cli.StringSliceFlag{Name: "W", Category: messages, Usage: "-W`no-ID` hides the warning ID; -Werror=ID makes it an error"},
-		&cli.BoolFlag{Name: "fatal-warnings", Category: messages, Usage: "treat warnings as errors; same as -Werror"},
 		&cli.Int64Flag{Name: "error-limit", Category: messages, Value: 20, Usage: "print at most `N` errors; 0: no limit (default: 20)"},
-		&cli.StringFlag{Name: "explain", Category: messages, Usage: "explain the error or warning `ID`"},
 		&cli.GenericFlag{Name: "diagnostics-format", Category: messages, Value: oneOf("text json sarif github"), Usage: "write messages as `FORMAT`: text, json, sarif or github"},
 		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
+
+		&cli.BoolFlag{Name: "allow-multiple-definition", Category: also, Usage: "use the first of several strong definitions; same as -z muldefs"},
+		&cli.BoolFlag{Name: "print-map", Aliases: []string{"M"}, Category: also, Usage: "write the link map to standard output; same as -Map -"},
+		&cli.BoolFlag{Name: "push-state", Category: also, Usage: "save the state of --whole-archive, for --pop-state"},
+		&cli.BoolFlag{Name: "pop-state", Category: also, Usage: "restore the state that --push-state saved"},
+		&cli.BoolFlag{Name: "no-threads", Category: also, Usage: "same as --threads=1"},
+		&cli.BoolFlag{Name: "error-unresolved-symbols", Category: also, Usage: "report undefined symbols as errors (default)"},
+		&cli.BoolFlag{Name: "no-whole-archive", Category: also, Usage: "link only the needed members of the following archives"},
+		&cli.BoolFlag{Name: "no-gc-sections", Category: also, Usage: "keep what nothing refers to"},
+		&cli.BoolFlag{Name: "no-demangle", Category: also, Usage: "show names as they are"},
+		&cli.BoolFlag{Name: "fatal-warnings", Category: also, Usage: "treat warnings as errors; same as -Werror"},
+		&cli.StringFlag{Name: "explain", Category: also, Usage: "explain the error or warning `ID`"},
+		&cli.StringSliceFlag{Name: "kernels-used", Category: also, Usage: "keep only kernels whose name contains `NAME`; a NAME that none contains is a warning"},
+		&cli.StringFlag{Name: "unused-inputs", Category: also, Usage: "write the names of unused archives to `FILE`"},
+		&cli.BoolFlag{Name: "keep-line-info", Category: also, Usage: "with -S, keep .file and .loc"},
 	}
 	return append(table, ignored()...)
 }
@@ -135,12 +133,15 @@ func budgetFlag(seconds int64) cli.Flag {
 			"It applies to inputs with PTX and a cubin made of it. A second is 20000 estimated instructions, so that the output does not depend on the machine."}
 }
 
-const ignoredCategory = "Ignored"
+// alsoCategory are opposites of defaults, and other names that users of ld and nvlink type.
+const alsoCategory, ignoredCategory = "Also", "Ignored"
 
 // ignored returns options of ld that have no meaning for PTX. They must be accepted, because a
 // compiler driver or a build system passes them to every linker.
 func ignored() (list []cli.Flag) {
 	for _, o := range []struct{ names, value, why string }{
+		{"start-group", "", "the order of archives does not matter"},
+		{"end-group", "", "the order of archives does not matter"},
 		{"as-needed", "", "there are no shared libraries"},
 		{"no-as-needed", "", "there are no shared libraries"},
 		{"Bstatic static dn", "", "there are no shared libraries"},

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -120,44 +118,4 @@ func (j *linkJob) writeTimeTrace(w io.Writer) error {
 		events = append(events, event{p.Name, "X", p.Start.Sub(first).Microseconds(), p.Time.Microseconds(), 1, 1})
 	}
 	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
-}
-
-func (j *linkJob) showStats(result *link.Result) {
-	bytes, archives := 0, map[string]bool{}
-	for _, m := range result.Modules {
-		bytes += m.Bytes
-		if m.Name != path.Clean(m.Path) && strings.HasSuffix(m.Name, ")") {
-			archives[m.Path] = true
-		}
-	}
-	kinds := map[string]int{}
-	for _, s := range result.Symbols() {
-		kind := s.Kind
-		if s.Module == "" {
-			kind = "undefined"
-		}
-		kinds[kind]++
-	}
-	var memory runtime.MemStats
-	runtime.ReadMemStats(&memory)
-	for _, row := range []struct {
-		n    int
-		what string
-	}{
-		{len(result.Modules), "modules"},
-		{bytes, "bytes in them"},
-		{len(archives), "containers with a linked member"},
-		{len(result.Pulls), "archive members linked because something needs them"},
-		{kinds["entry"], "entries in the output"},
-		{kinds["func"], "functions in the output"},
-		{kinds["object"], "variables in the output"},
-		{kinds["alias"], "aliases in the output"},
-		{kinds["undefined"], "symbols that the output does not define"},
-		{len(result.Dropped()), "definitions dropped because another one is used, or all calls are inlined"},
-		{len(result.Removed()), "definitions removed because nothing refers to them"},
-		{result.Size(), "bytes of PTX in the output"},
-		{int(memory.TotalAlloc), "bytes allocated"},
-	} {
-		fmt.Fprintf(j.stderr, "%12d  %s\n", row.n, row.what)
-	}
 }

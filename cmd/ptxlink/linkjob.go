@@ -102,9 +102,6 @@ func (j *linkJob) produce(more func(*link.Result) []outfile.File) error {
 	if j.opts.Bool("time") || j.opts.String("time") == "-" {
 		j.showTimes()
 	}
-	if j.opts.Bool("stats") {
-		j.showStats(result)
-	}
 	j.sayWritten(targets)
 	return nil
 }
