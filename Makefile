@@ -30,7 +30,7 @@
 GO ?= go
 FUZZTIME ?= 10m
 SEED ?= 1000
-RACE = ./link/diag ./object/... ./resolve/... ./abicheck/... ./link/...
+RACE = ./object/... ./resolve/... ./abicheck/... ./link/...
 # These spend their time in other programs, or interpret one module after another.
 ALONE = TestDeclarations|TestEmbedder|TestMixedAlignments|TestDebugVerify|TestFoldRandom|TestDescribesOutput|TestInstructions|TestSyscalls|TestSectionCorpus|TestDeclaredTypes|TestNote
 

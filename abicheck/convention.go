@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"ptxlink/abicheck/ctype"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

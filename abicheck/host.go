@@ -3,8 +3,8 @@ package abicheck
 import (
 	"fmt"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 // HostOptions holds what the user specifies about the host.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

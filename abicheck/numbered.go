@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -3,8 +3,8 @@ package abicheck
 import (
 	"fmt"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

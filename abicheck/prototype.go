@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

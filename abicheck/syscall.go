@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

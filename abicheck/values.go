@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -10,9 +10,9 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/mapped"
-	"ptxlink/link/diag"
 	"ptxlink/link/program"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 func cubin(name, defines, needs string, archived bool) Cubin {

@@ -8,9 +8,9 @@ import (
 	"ptxlink/internal/globs"
 	"ptxlink/internal/graph"
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -7,7 +7,7 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

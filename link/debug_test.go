@@ -18,8 +18,8 @@ import (
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
 	"ptxlink/link/debuginfo"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 // debugSets are compared with nvlink. The files are in testdata/ptx.

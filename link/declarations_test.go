@@ -13,9 +13,9 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 	"ptxlink/link/partition"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

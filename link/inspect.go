@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

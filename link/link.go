@@ -23,9 +23,9 @@ import (
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
 	"ptxlink/link/advice"
-	"ptxlink/link/diag"
 	"ptxlink/link/program"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"ptxlink/bench/gen"
-	"ptxlink/link/diag"
 	"ptxlink/link/program"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/resolve"
 )
 

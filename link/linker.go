@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 // Linker holds libraries that many links share. Links are faster, because it reads the libraries

@@ -10,9 +10,9 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link/advice"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/resolve"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"ptxlink/internal/srcline"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Map holds the facts of the link map. Lists may be empty but never null.

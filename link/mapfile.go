@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // WriteMap writes the Map as text.

@@ -2,7 +2,7 @@ package link
 
 import (
 	"errors"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"strings"
 	"testing"
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/mapped"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // These are the types of messages, by the names that programs need most. Package diag has the rest,

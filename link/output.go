@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/link/advice"
-	"ptxlink/link/diag"
 	"ptxlink/link/program"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

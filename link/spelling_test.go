@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestSpelling checks that links at the same time name options and symbols in their own ways, and

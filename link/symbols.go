@@ -14,8 +14,8 @@ import (
 	"sync"
 
 	"ptxlink/internal/globs"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -11,7 +11,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

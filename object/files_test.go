@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 // makePackage writes a package of one module, which defines a function.

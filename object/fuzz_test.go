@@ -6,7 +6,7 @@ import (
 	"runtime/metrics"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

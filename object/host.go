@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Host is the platform that a module was compiled for. Empty fields are

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Language is what the source of a module was written in, as far as messages depend on

@@ -9,7 +9,7 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/typo"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // LibraryFile returns the file of -l name: lib<name>.a or lib<name>.ptx in the first

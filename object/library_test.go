@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestFindLibrary checks which of several files -l finds.

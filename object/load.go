@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"ptxlink/internal/mapped"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Input is a source of modules: Opened, else Text, else Reader, else Path.

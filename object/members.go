@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Refuse logs an error of package container.

@@ -1,6 +1,6 @@
 package object
 
-import "ptxlink/link/diag"
+import "ptxlink/object/diag"
 
 // The packages object, resolve and abicheck report to a Log of the caller, and package link
 // is built from them. These are the names of the types for programs that call the passes

@@ -14,7 +14,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"ptxlink/internal/mapped"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"ptxlink/internal/infile"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -15,8 +15,8 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

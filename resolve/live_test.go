@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 const top = ".version 7.8\n.target sm_75\n.address_size 64\n"

@@ -11,8 +11,8 @@ import (
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

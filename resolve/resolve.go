@@ -9,8 +9,8 @@ import (
 	"ptxlink/internal/globs"
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

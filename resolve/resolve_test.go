@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 // opened opens modules named a.ptx, b.ptx and so on. "pulled " before a text makes it an

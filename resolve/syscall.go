@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // syscalls holds the functions that the driver provides: ptxas accepts them as

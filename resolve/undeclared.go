@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

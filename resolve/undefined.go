@@ -3,8 +3,8 @@ package resolve
 import (
 	"fmt"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"ptxlink/internal/globs"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

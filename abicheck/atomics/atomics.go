@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

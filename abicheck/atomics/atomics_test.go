@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/resolve"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // classGenerator writes random classes of C++: bases, empty classes, packing, templates,

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 var update = flags.Bool("update", false, "have nvcc and clang lay out the structs of testdata/abi/layout.c again")

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/catch"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Header holds the types of a C or C++ text.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // classes are classes of C++ whose layout depends on more than their members.

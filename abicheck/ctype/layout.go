@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Layout describes where the parts of a type are in memory. Bits count from the

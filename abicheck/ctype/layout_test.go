@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // parse lays out the last declaration of a C text.

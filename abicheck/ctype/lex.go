@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // token is a word, a number or an operator of C; in a header also a string or

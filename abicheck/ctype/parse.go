@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Declared is one declaration in a C text: a struct, union or enum, a type name, or

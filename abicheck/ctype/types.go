@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Model gives the sizes, in bytes, of the types whose size the host determines (PTX

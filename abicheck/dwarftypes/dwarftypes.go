@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"ptxlink/abicheck"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/resolve"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"ptxlink/abicheck"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // sharedName returns the name under which an aggregate or enumeration is one type

@@ -18,7 +18,7 @@ import (
 	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/room"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 var abiCommand = subcommand{

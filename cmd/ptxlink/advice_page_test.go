@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // claim is the line of a script that stands before a link which follows the advice of

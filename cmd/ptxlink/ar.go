@@ -24,9 +24,9 @@ import (
 	"ptxlink/internal/room"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 var arCommand = subcommand{

@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/typo"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // input is a file or a -l on the command line. Their order is the link order.

@@ -16,9 +16,9 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/diag"
 )
 
 // readAssembler reads the options for making a cubin from the linked module.

@@ -14,8 +14,8 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 // command is one run of ptxlink: the state that every subcommand needs.

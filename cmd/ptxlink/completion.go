@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // shells are the shells for which ptxlink completion has a script. A script runs ptxlink with the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 var depsCommand = subcommand{

@@ -10,11 +10,11 @@ import (
 
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // linkVirtual links for a virtual architecture, as nvlink does. Only the register file is written,

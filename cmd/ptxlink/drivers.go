@@ -9,9 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
-	"ptxlink/link/diag"
 	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/diag"
 )
 
 var nvptxLdCommand = subcommand{

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/typo"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 var explainCommand = subcommand{

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestExplain runs the examples of --explain, which are scripts in testdata/explain: the
 // first line is the command that is shown, want.txt is what it prints, and the script
-// checks the ID. link/diag/examples.txt, which is part of the program, has the same
+// checks the ID. object/diag/examples.txt, which is part of the program, has the same
 // text; -update writes it.
 func TestExplain(t *testing.T) {
-	const dir, embedded = "../../testdata/explain/", "../../link/diag/examples.txt"
+	const dir, embedded = "../../testdata/explain/", "../../object/diag/examples.txt"
 	t.Run("run", func(t *testing.T) {
 		params := scripts(dir)
 		testscript.Run(t, params)

@@ -16,8 +16,8 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
-	"ptxlink/link/diag"
 	"ptxlink/link/pack"
+	"ptxlink/object/diag"
 )
 
 var extractCommand = subcommand{

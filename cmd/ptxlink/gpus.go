@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // readArchs reads --arch. Each cubin of a fatbin needs a separate link for its GPU, because the

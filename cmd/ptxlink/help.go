@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 const description = `Options may be anywhere, with one dash or two; a word that begins with -o is

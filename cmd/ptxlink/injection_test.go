@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // hostile holds everything in a name that a terminal would act on: 7-bit and 8-bit

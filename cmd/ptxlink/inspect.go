@@ -13,9 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 var infoCommand = subcommand{

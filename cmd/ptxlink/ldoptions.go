@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // refusedOptions are options of ld and LLVM's linkers that cannot be ignored. T stands for all

@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/libdevice"
 	"ptxlink/link/pack"
+	"ptxlink/object/diag"
 )
 
 var libdeviceCommand = subcommand{

@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Exit codes must not change, because scripts rely on them.

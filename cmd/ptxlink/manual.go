@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 var manualCommand = subcommand{

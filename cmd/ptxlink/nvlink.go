@@ -17,10 +17,10 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 var nvlinkCommand = subcommand{

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/typo"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // choice is the value of a cli.GenericFlag: one of some words, or a value that may be missing.

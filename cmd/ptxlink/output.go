@@ -14,8 +14,8 @@ import (
 
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/outfile"
-	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/diag"
 )
 
 // otherOutputs maps suffixes of files that a link cannot write to the programs that write them.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 type reporter struct {

@@ -21,7 +21,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 var serveCommand = subcommand{

@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/lazy"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 var sizeCommand = subcommand{

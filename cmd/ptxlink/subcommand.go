@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/typo"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // subcommand is a command with its own table of options. Linking has no name.

@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/diag"
 )
 
 func (j *linkJob) readUsage() error {

@@ -11,7 +11,7 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // readVersionScript reads a version script of GNU ld:

@@ -9,7 +9,7 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // warningOptions say which warnings are shown, and which are errors. The rules are

@@ -14,8 +14,8 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/partition"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

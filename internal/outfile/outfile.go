@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // File is one file to write: the output, or a file beside it.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // made records the files and directories that this process has created and must remove:

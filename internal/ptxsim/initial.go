@@ -3,7 +3,7 @@ package ptxsim
 import (
 	"math/bits"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -5,7 +5,7 @@ import (
 	"debug/dwarf"
 	"encoding/binary"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

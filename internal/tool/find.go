@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"ptxlink/internal/outfile"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Exe is the suffix of programs.

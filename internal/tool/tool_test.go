@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestMain makes the test a program that runs another one, as ptxlink does.

@@ -13,7 +13,7 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // ErrRejected is the error if a program refuses its input. The reasons are in a log.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"ptxlink/internal/srcline"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/resolve"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 )
 
 func TestMain(m *testing.M) { oracles.Main(m) }

@@ -15,8 +15,8 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/srcline"
 	"ptxlink/internal/typo"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

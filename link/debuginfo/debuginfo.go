@@ -12,8 +12,8 @@ import (
 
 	"ptxlink/internal/dies"
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/dies"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestExpressionOperands puts each operation of DWARF 5, and of GCC, before a DW_OP_call4:

@@ -8,8 +8,8 @@ import (
 
 	"ptxlink/internal/globs"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Cubins holds the machine code that nvlink links with the PTX, and members of archives, which

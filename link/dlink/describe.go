@@ -7,9 +7,9 @@ import (
 
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Description is what a cubin or intermediate code in a file records about itself.

@@ -15,9 +15,9 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // File is a file on the command line of nvlink.

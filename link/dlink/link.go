@@ -11,9 +11,9 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Linker links device code of all forms: PTX, cubins that nvlink links with the result, and LTO-IR and

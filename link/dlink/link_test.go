@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // ltoHeader stands before LTO-IR for sm_80, here before the PTX that it is compiled to.

@@ -12,9 +12,9 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

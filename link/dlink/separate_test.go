@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // TestPackagesAreNotSearched checks that a package goes to the link as it is, from a file and from

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // verdict says how the device code of a host object is used.

@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"io"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sort"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // LineMap maps lines of an output to the lines they come from.

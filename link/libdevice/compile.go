@@ -14,10 +14,10 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Options holds the input and the options of Compile.

@@ -16,8 +16,8 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/diag"
 )
 
 const fileName = "libdevice.10.bc"

@@ -14,9 +14,9 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Compiler compiles LLVM bitcode to PTX.

@@ -15,9 +15,9 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Find sets Path to the absolute path of clang. It searches in this order:

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // write creates programs in a new directory and returns its path.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

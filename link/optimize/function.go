@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

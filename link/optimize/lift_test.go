@@ -3,8 +3,8 @@ package optimize_test
 import (
 	"slices"
 
-	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

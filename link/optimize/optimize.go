@@ -16,7 +16,7 @@ import (
 
 	"ptxlink/internal/globs"
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

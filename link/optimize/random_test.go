@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ptxlink/internal/ptxsim"
-	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Archive is an ar archive in memory, of PTX or other files. `ptxlink ar` lists and

@@ -11,9 +11,9 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

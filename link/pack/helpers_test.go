@@ -6,7 +6,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

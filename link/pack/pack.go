@@ -13,9 +13,9 @@ import (
 
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

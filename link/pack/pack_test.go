@@ -14,8 +14,8 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/pack"
+	"ptxlink/object/diag"
 )
 
 func mustMake(t *testing.T, o pack.Options) *pack.Package {

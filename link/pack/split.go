@@ -8,9 +8,9 @@ import (
 
 	"ptxlink/internal/graph"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

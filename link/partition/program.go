@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"ptxlink/internal/graph"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -8,9 +8,9 @@ import (
 	"ptxlink/abicheck"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/debuginfo"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"ptxlink/abicheck"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

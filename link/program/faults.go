@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
 	"ptxlink/link/optimize"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

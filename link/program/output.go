@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

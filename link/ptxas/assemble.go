@@ -13,9 +13,9 @@ import (
 	"ptxlink/internal/srcline"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

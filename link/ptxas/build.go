@@ -13,9 +13,9 @@ import (
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Mode says how ptxas treats the functions of a module.

@@ -22,8 +22,8 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/shared"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // DefaultCacheSize is the limit of a cache in bytes, if none is given.

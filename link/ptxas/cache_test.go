@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestCacheDamage checks that an entry with any byte changed, cut short or renamed

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/link/diag"
 	"ptxlink/link/partition"
+	"ptxlink/object/diag"
 )
 
 // The automatic choice is the first of these that applies:

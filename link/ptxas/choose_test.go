@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
 	"ptxlink/link/partition"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

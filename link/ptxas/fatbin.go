@@ -9,9 +9,9 @@ import (
 
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 func (b Build) fatbinArgs(targets []Target) []string {

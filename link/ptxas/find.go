@@ -20,7 +20,7 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Find returns the absolute path of ptxas. It searches in this order:

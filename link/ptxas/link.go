@@ -6,8 +6,8 @@ import (
 	"errors"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
+	"ptxlink/object/diag"
 )
 
 // Cubin links modules and assembles the result for o.Arch, or for the .target of the

@@ -15,8 +15,8 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/diag"
 )
 
 // Cubin is the whole way from modules to machine code.

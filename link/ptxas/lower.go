@@ -19,9 +19,9 @@ import (
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 

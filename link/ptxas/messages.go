@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // ptxas writes messages of these forms:

@@ -11,8 +11,8 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // nvlinkArgs returns the command line of nvlink. The names must be the same in every run. -g is not

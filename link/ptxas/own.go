@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // Own holds the relocatable cubins that the inputs already contain for the linked module, and

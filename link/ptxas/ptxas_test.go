@@ -15,8 +15,8 @@ import (
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/link/emit"
+	"ptxlink/object/diag"
 )
 
 // fake writes a shell script that stands in for ptxas.

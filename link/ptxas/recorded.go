@@ -6,7 +6,7 @@ import (
 
 	"ptxlink/internal/lazy"
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // A fatbin records the options for ptxas that its module was compiled with, such as

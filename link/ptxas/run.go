@@ -8,7 +8,7 @@ import (
 
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/tool"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // maxMessages is the number of messages of a kind that are taken from one run of a program. It is

@@ -11,8 +11,8 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/shared"
-	"ptxlink/link/diag"
 	"ptxlink/object/container"
+	"ptxlink/object/diag"
 )
 
 // keyOf returns a key for a number.

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ptxlink/internal/room"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 type arWriter struct {

@@ -1,6 +1,6 @@
 package ptx
 
-import "ptxlink/link/diag"
+import "ptxlink/object/diag"
 
 // Scope describes what surrounds statements that are read alone, without the rest of their module:
 // functions that were changed, or new variables.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // sameReread checks that a function means the same if it is read again as a text of its

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // section reads a .section block. Its names are kept as references for the linker to resolve,

@@ -1,6 +1,6 @@
 package ptx
 
-import "ptxlink/link/diag"
+import "ptxlink/object/diag"
 
 // Body is a function body that was read in another text. The zero Body stands for a body that was
 // not read.

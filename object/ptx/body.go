@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // use records a use of the name that was passed last. It returns true for module-scope names.

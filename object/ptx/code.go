@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // StatementKind classifies the statements of a body.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // cursor reads text token by token: at is the start of the next token. The parser of a

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Definition is a name that a module defines for others.

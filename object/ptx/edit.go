@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Edit replaces a span of text.

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"sort"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // CallsIn returns the calls in the body of a declaration.

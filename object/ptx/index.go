@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Index is an operand like x[2] or x[%r1+2] of an instruction, on a variable of the

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Kind is the kind of token.

@@ -14,7 +14,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/parallel"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 const lexicalTop = ".version 7.0\n.target sm_80\n.address_size 64\n"

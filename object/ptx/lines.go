@@ -5,7 +5,7 @@ import (
 	"sort"
 	"strconv"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // LineNames are the names that lines of a module have in an output.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // otherFiles are lines in an output where files have the next index, and the last has none. The

@@ -1,6 +1,6 @@
 package ptx
 
-import "ptxlink/link/diag"
+import "ptxlink/object/diag"
 
 // Metadata is a .metadata_section: the events of trace.mark, and what OpenCL records of kernels. No edition of the
 // PTX ISA describes it; testdata/script/metadata.txtar says what ptxas does.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // mistaken recognises text that users pass in place of PTX. It returns what the

@@ -13,7 +13,7 @@ import (
 
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Source is a text with the name that messages use for it. Its Text must not change

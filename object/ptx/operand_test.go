@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestAddressParts checks which addresses have a constant offset from a name.

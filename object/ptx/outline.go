@@ -3,7 +3,7 @@ package ptx
 import (
 	"bytes"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Outline reads the declarations of a module and skips bodies, initial values and

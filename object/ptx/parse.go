@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Parse reads one module. The error, if any, is the first in the text; the module

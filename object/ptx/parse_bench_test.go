@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ptxlink/bench/gen"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // BenchmarkParse parses one module with the density of symbols of nvcc's output, and

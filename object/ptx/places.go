@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // NamePlace is a place in a body that means a name: the index of its declaration in the

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 const top = ".version 7.8\n.target sm_70\n.address_size 64\n"

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // LocalKind is the kind of declaration inside a function.

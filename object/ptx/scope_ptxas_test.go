@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestScopesPtxas checks that a name has the same meaning for the reader as for

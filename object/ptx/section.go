@@ -8,7 +8,7 @@ import (
 
 	"ptxlink/internal/catch"
 	"ptxlink/internal/lazy"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // Data is the contents of all .section blocks of one name, concatenated.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // shown returns a section on one line: bytes in hex, then fixups and labels.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"ptxlink/internal/hashed"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // What a few bytes of text can stand for must be limited: the names of all ranges of variables of a

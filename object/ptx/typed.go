@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // params appends a parenthesised parameter list, from the opening parenthesis on.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // A name must be declared before it is used, at module scope or in a block around the use. ptxas

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // TestSpecialRegisters asks the newest ptxas about the special registers: it knows all of the list, and no other name

@@ -14,7 +14,7 @@ import (
 	"syscall/js"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
+	"ptxlink/object/diag"
 )
 
 // request holds the options of a link, by their names on the command line.

@@ -127,7 +127,7 @@ func idsByGoName(t *testing.T) map[string]ID {
 
 // TestMessagesPage compares docs/errors.md with the rules.
 func TestMessagesPage(t *testing.T) {
-	const page, mark = "../../docs/errors.md", "<!-- go test ./link/diag -update writes what follows -->\n"
+	const page, mark = "../../docs/errors.md", "<!-- go test ./object/diag -update writes what follows -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +157,6 @@ func TestMessagesPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(text) != b.String() {
-		t.Errorf("%s does not list the rules as they are; run go test ./link/diag -update", page)
+		t.Errorf("%s does not list the rules as they are; run go test ./object/diag -update", page)
 	}
 }
