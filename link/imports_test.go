@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the column of imports of DESIGN.md")
+var update = flag.Bool("update", false, "write docs/api.txt and the column of imports of DESIGN.md")
 
 // TestImports compares the column "imports" of DESIGN.md's table of directories with
 // the imports of the packages, apart from those of tests. A package imports only those

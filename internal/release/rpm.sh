@@ -22,7 +22,7 @@ mv "$root/tree/usr/share/doc/ptxlink/LICENSE" "$root/tree/usr/share/licenses/ptx
 file=ptxlink-$version-1.$arch.rpm
 tar -C "$root/tree" --sort=name --format=ustar --owner=root:0 --group=root:0 --mode=u=rwX,go=rX --mtime=@"$SOURCE_DATE_EPOCH" --transform='s,^,/,' -P -cf "$root/tree.tar" usr
 # GOFLAGS are those of the program; its go.mod does not have the tool.
-GOFLAGS='' GOOS='' GOARCH='' go tool -modfile=internal/tools/go.mod tar2rpm -name ptxlink -version "$version" -release 1 -arch "$arch" \
+GOFLAGS=-trimpath GOOS='' GOARCH='' go tool -modfile=internal/tools/go.mod tar2rpm -name ptxlink -version "$version" -release 1 -arch "$arch" \
 	-build_time "$SOURCE_DATE_EPOCH" -use_dir_allowlist -dir_allowlist_file "$root/directories" \
 	-summary 'linker for NVIDIA PTX' -licence Apache-2.0 \
 	-description 'ptxlink links separately compiled PTX modules (from nvcc, clang, gcc, Rust,
