@@ -21,7 +21,6 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/parallel"
-	"ptxlink/internal/room"
 	"ptxlink/link/advice"
 	"ptxlink/link/program"
 	"ptxlink/object"
@@ -161,7 +160,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	case o.Stream:
 		r.program, r.files = p, table.Files
 	default:
-		if err := room.For(int64(p.Size())); err != nil && p.Size() >= 16<<20 { // small outputs are not refused
+		if err := infile.Room(int64(p.Size())); err != nil && p.Size() >= 16<<20 { // small outputs are not refused
 			return nil, err
 		}
 		pass("emit", func() { r.PTX, r.Lines = p.Text() })

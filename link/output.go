@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"io"
 
-	"ptxlink/link/emit"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 
 // LineMap maps lines of the output to the input lines they came from.
-type LineMap = emit.LineMap
+type LineMap = ptx.LineMap
 
 // Origins returns where all lines of PTX come from, for programs that cannot call Origin: names of
 // modules, and for each line two numbers. The first is the index of its module in the names, or -1

@@ -11,7 +11,6 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
-	"ptxlink/internal/room"
 	"ptxlink/object/container"
 )
 
@@ -52,7 +51,7 @@ func (t *fileTable) readAny(path string, limit int64) ([]byte, error) {
 // bound returns limit, or the default of Options.MaxSize if it is 0.
 func bound(limit int64) int64 { return cmp.Or(max(limit, 0), container.DefaultMaxSize) }
 
-// asked is the number of bytes of files that are read before room.For is asked for as many again.
+// asked is the number of bytes of files that are read before infile.For is asked for as many again.
 const asked = 16 << 20
 
 // readRegular maps or reads a regular file: an input, or a member of a thin archive.
@@ -61,7 +60,7 @@ func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
 	defer func() { <-t.slots }()
 	data, err := t.maps.Read(path, limit, t.read)
 	if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
-		err = room.For(asked) // because records and outputs of many small files need memory, too
+		err = infile.Room(asked) // because records and outputs of many small files need memory, too
 	}
 	return data, err
 }

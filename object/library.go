@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/typo"
 	"ptxlink/object/diag"
 )
 
@@ -96,7 +95,7 @@ func SimilarLibrary(name string, dirs []string) string {
 		}
 		name = strings.TrimPrefix(name, "lib")
 	}
-	if near := typo.Nearest(names, name); near != "" {
+	if near := diag.Nearest(names, name); near != "" {
 		return "-l" + near
 	}
 	return ""

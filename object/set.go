@@ -14,7 +14,6 @@ import (
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/parallel"
-	"ptxlink/internal/room"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -344,7 +343,7 @@ func Buffer(ctx context.Context, r io.Reader, limit int64) (text []byte, unread 
 }
 
 func readAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
-	return unlessDone(ctx, func() ([]byte, error) { return room.ReadAll(r, bound(limit)) })
+	return unlessDone(ctx, func() ([]byte, error) { return infile.ReadAll(r, bound(limit)) })
 }
 
 // failed is a stream that cannot be read.

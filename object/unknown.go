@@ -3,7 +3,7 @@ package object
 import (
 	"strings"
 
-	"ptxlink/internal/typo"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
 
@@ -16,4 +16,4 @@ func (f *File) Words(o ptx.Other) []string {
 var directives = []string{".visible", ".extern", ".weak", ".common", ".func", ".entry", ".global", ".const", ".alias"}
 
 // Misspelt returns the directive that an unknown one is probably meant to be, or "".
-func Misspelt(directive string) string { return typo.Nearest(directives, directive) }
+func Misspelt(directive string) string { return diag.Nearest(directives, directive) }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/abicheck/ctype"
-	"ptxlink/internal/room"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/tool"
 	"ptxlink/object/diag"
 )
@@ -55,7 +55,7 @@ func (c *command) abi(opts *cli.Context) error {
 	src := &diag.Source{Name: "<argument>", Text: []byte(c.inputs[0].name)}
 	if c.inputs[0].name == "-" {
 		src.Name = "<stdin>"
-		if src.Text, err = room.ReadAll(c.stdin, 16<<20); err != nil {
+		if src.Text, err = infile.ReadAll(c.stdin, 16<<20); err != nil {
 			return &exitError{exitIO, fmt.Errorf("cannot read standard input: %w", err)}
 		}
 	}

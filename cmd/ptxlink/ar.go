@@ -21,8 +21,6 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/room"
-	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/link/pack"
 	"ptxlink/object/container"
@@ -183,7 +181,7 @@ func (c *command) ar(opts *cli.Context) error {
 	if strings.IndexByte("rqsd", j.operation) >= 0 && j.onDisk {
 		// The process that writes to our input may wait for the lock.
 		if slices.ContainsFunc(c.inputs, func(in input) bool { return in.name == "-" }) {
-			text, err := room.ReadAll(c.stdin, cmp.Or(options.MaxInputSize, 4<<30))
+			text, err := infile.ReadAll(c.stdin, cmp.Or(options.MaxInputSize, 4<<30))
 			if err != nil {
 				return fmt.Errorf("cannot read standard input: %w", err)
 			}
@@ -410,7 +408,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 			i = next
 		}
 		if i < 0 {
-			text := fmt.Sprintf("%s has no member %s", a.Name, in.name) + typo.Question("", nearestMember(a, in.name))
+			text := fmt.Sprintf("%s has no member %s", a.Name, in.name) + diag.Question("", nearestMember(a, in.name))
 			log.Error(diag.NoMember, diag.Place{}, text).WithHelp("ptxlink ar t " + a.Name + " lists the members")
 			continue
 		}
@@ -428,7 +426,7 @@ func nearestMember(a *pack.Archive, name string) string {
 		}
 		names = append(names, m.Name)
 	}
-	return typo.Nearest(names, name)
+	return diag.Nearest(names, name)
 }
 
 // arShow runs t, p and x.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/typo"
 	"ptxlink/object/diag"
 )
 
@@ -305,7 +304,7 @@ func unknownOption(t table, arg, name string) error {
 	if help := adviceFor(t, compilerOptions, name); help != "" {
 		return usageError(text, help)
 	}
-	return usageError(text+typo.Question("--", nearest(t, name)), diag.Join(t.unknown, "ptxlink --help lists the options"))
+	return usageError(text+diag.Question("--", nearest(t, name)), diag.Join(t.unknown, "ptxlink --help lists the options"))
 }
 
 // nearest returns the option that the user probably meant, or "" if none is similar.
@@ -314,7 +313,7 @@ func nearest(t table, name string) string {
 	for _, f := range t.flags {
 		names = append(names, f.Names()...)
 	}
-	return cmp.Or(typo.Word(names, name), longer(names, name))
+	return cmp.Or(diag.NearestWord(names, name), longer(names, name))
 }
 
 // longer returns the longest name that is a prefix of the word, or has the word as a prefix, as

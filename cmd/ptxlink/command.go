@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/diag"
@@ -195,7 +194,7 @@ func (c *command) missingFile(path string) string {
 	if suffix == ".cubin" {
 		names = nil
 	}
-	if near := typo.Nearest(names, name); near != "" {
+	if near := diag.Nearest(names, name); near != "" {
 		return "did you mean " + dir + near + "?"
 	}
 	switch {
@@ -220,7 +219,7 @@ func similarDirectory(path string) string {
 			names = append(names, e.Name())
 		}
 	}
-	if near := typo.Nearest(names, name); near != "" {
+	if near := diag.Nearest(names, name); near != "" {
 		return "did you mean " + parent + near + "?"
 	}
 	return ""

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/typo"
 	"ptxlink/object/diag"
 )
 
@@ -64,11 +63,11 @@ func (c *command) explain(name string) error {
 	rule, ok := diag.ID(strings.ToLower(name)).Rule()
 	if !ok {
 		names := ruleNames(diag.Error, diag.Warning)
-		near := typo.Word(names, name)
+		near := diag.NearestWord(names, name)
 		if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); near == "" && at >= 0 {
 			near = names[at]
 		}
-		return usageError(fmt.Sprintf("there is no error or warning called %q", name)+typo.Question("", near), "ptxlink explain lists all of them")
+		return usageError(fmt.Sprintf("there is no error or warning called %q", name)+diag.Question("", near), "ptxlink explain lists all of them")
 	}
 	return c.show([]byte(rule.Explain()))
 }

@@ -15,7 +15,6 @@ import (
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
-	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
@@ -413,7 +412,7 @@ func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
 
 // similarLibrary returns the end of a message about a missing library, which suggests another name.
 func similarLibrary(name string, dirs []string) string {
-	return typo.Question("", strings.TrimPrefix(object.SimilarLibrary(name, dirs), "-l:")) // x.lib is looked up as -l:x.lib
+	return diag.Question("", strings.TrimPrefix(object.SimilarLibrary(name, dirs), "-l:")) // x.lib is looked up as -l:x.lib
 }
 
 // sharedLibrary returns the shared library that the host linker would take for -l name, or "" if

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/typo"
 	"ptxlink/object/diag"
 )
 
@@ -56,7 +55,7 @@ func (c *choice) check(option string) error {
 		if c.open || slices.Contains(words, value) || c.optional && value == c.bare {
 			continue
 		}
-		text := fmt.Sprintf("%q is not a value of %s", value, option) + typo.Question("", typo.Word(words, strings.ToLower(value)))
+		text := fmt.Sprintf("%q is not a value of %s", value, option) + diag.Question("", diag.NearestWord(words, strings.ToLower(value)))
 		help := option + " takes " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 		if len(words) == 1 {
 			help = option + " takes " + words[0] + ", or no value"

@@ -13,7 +13,7 @@ import (
 	"maps"
 	"slices"
 
-	"ptxlink/internal/room"
+	"ptxlink/internal/infile"
 )
 
 const maxHeader = 16 << 20 // bytes
@@ -106,7 +106,7 @@ func readRequest(in *bufio.Reader) (*request, error) {
 		return nil, err
 	}
 	for i := range r.files {
-		if err := r.files[i].read(in); errors.Is(err, room.ErrNone) {
+		if err := r.files[i].read(in); errors.Is(err, infile.ErrNoRoom) {
 			r.refused = cmp.Or(r.refused, fmt.Errorf("the file %q: %w", r.files[i].Name, err))
 		} else if err != nil {
 			return nil, cut(err)
@@ -127,13 +127,13 @@ func cut(err error) error {
 // and skips a file for which memory is missing.
 func (f *content) read(in io.Reader) (err error) {
 	part := &io.LimitedReader{R: in, N: f.Size}
-	f.data, err = room.ReadAll(part, f.Size)
-	if errors.Is(err, room.ErrNone) {
+	f.data, err = infile.ReadAll(part, f.Size)
+	if errors.Is(err, infile.ErrNoRoom) {
 		if _, unread := io.Copy(io.Discard, part); unread != nil {
 			return unread
 		}
 	}
-	if part.N > 0 && (err == nil || errors.Is(err, room.ErrNone)) {
+	if part.N > 0 && (err == nil || errors.Is(err, infile.ErrNoRoom)) {
 		return io.ErrUnexpectedEOF
 	}
 	return err

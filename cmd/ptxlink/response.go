@@ -13,7 +13,6 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/room"
 )
 
 // These limits of response files are larger than any build needs. A file that names itself is
@@ -81,7 +80,7 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 // readFile reads a response file, unless it would exceed the limit.
 func (r *responses) readFile(name string) (string, error) {
 	text, err := r.read.ReadFile(name, maxArgBytes-r.bytes)
-	if errors.Is(err, room.ErrTooLong) {
+	if errors.Is(err, infile.ErrTooLong) {
 		return "", usageError(fmt.Sprintf("response file %s: there are more than %d bytes of arguments", name, maxArgBytes), "ptxlink ar makes a package of many files, to be named in their place")
 	}
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/room"
 	"ptxlink/link"
 	"ptxlink/object/diag"
 )
@@ -127,7 +127,7 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 			return &exitError{code, fmt.Errorf("%s: %w", what, err)}
 		case f.refused != nil:
 			code := exitUsage
-			if errors.Is(f.refused, room.ErrNone) {
+			if errors.Is(f.refused, infile.ErrNoRoom) {
 				code = exitIO
 			}
 			s.answer(&answer{ID: f.id, Code: code, Error: f.refused.Error()})

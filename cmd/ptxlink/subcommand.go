@@ -13,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
-	"ptxlink/internal/typo"
 	"ptxlink/object/diag"
 )
 
@@ -139,7 +138,7 @@ func (c *command) misspelt() error {
 	for _, s := range subcommands {
 		names = append(names, s.Name)
 	}
-	near := typo.Word(names, first.name)
+	near := diag.NearestWord(names, first.name)
 	if near == "" {
 		return nil
 	}

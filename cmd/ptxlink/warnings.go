@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/object/diag"
 )
@@ -100,8 +99,8 @@ func checkWarning(prefix, id string) error {
 	if option, ok := strings.CutPrefix(prefix+id, "-Wl,"); ok {
 		return usageError("-Wl, is for compilers", "give the option itself: "+strings.ReplaceAll(option, ",", " "))
 	}
-	near := cmp.Or(typo.Word(warnings, id), longer(warnings, id))
-	return usageError(fmt.Sprintf("there is no warning called %q", id)+typo.Question(prefix, near), "ptxlink --help lists the warnings")
+	near := cmp.Or(diag.NearestWord(warnings, id), longer(warnings, id))
+	return usageError(fmt.Sprintf("there is no warning called %q", id)+diag.Question(prefix, near), "ptxlink --help lists the warnings")
 }
 
 // warningHelp returns the list of warnings in lines that fit the screen.

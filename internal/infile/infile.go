@@ -19,7 +19,6 @@ import (
 	"syscall"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/internal/room"
 )
 
 // Files are regular files that were read, and those that could not be read. It may be used
@@ -82,7 +81,7 @@ func (f *Files) failure(path string) (err error) {
 // fail keeps the error of a file that cannot be read, and returns it. It does not keep the error of
 // a file of another kind or above the limit, because that file can be read in another way.
 func (f *Files) fail(path string, err error) error {
-	if kind := errNotRegular(""); errors.As(err, &kind) || errors.Is(err, room.ErrTooLong) {
+	if kind := errNotRegular(""); errors.As(err, &kind) || errors.Is(err, ErrTooLong) {
 		return err
 	}
 	for ; f != nil; f = f.around {
@@ -237,7 +236,7 @@ func Regular(info fs.FileInfo, limit int64) error {
 	case !info.Mode().IsRegular():
 		return errNotRegular("it is not a regular file but a device, a pipe or a socket")
 	case info.Size() > limit:
-		return room.ErrTooLong
+		return ErrTooLong
 	}
 	return nil
 }
@@ -245,7 +244,7 @@ func Regular(info fs.FileInfo, limit int64) error {
 // Read reads a file that OpenRegular has opened. It may be empty, but not shorter than
 // info says.
 func Read(f *os.File, info fs.FileInfo) ([]byte, error) {
-	if err := room.For(info.Size()); err != nil {
+	if err := Room(info.Size()); err != nil {
 		return nil, err
 	}
 	data := make([]byte, info.Size())
@@ -292,7 +291,7 @@ func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
 		}
 		f.Add(path, info)
 	}
-	data, err := room.ReadAll(opened, limit)
+	data, err := ReadAll(opened, limit)
 	if err != nil {
 		return nil, f.fail(path, err)
 	}

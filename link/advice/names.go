@@ -14,7 +14,6 @@ import (
 	"ptxlink/internal/globs"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/srcline"
-	"ptxlink/internal/typo"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -161,7 +160,7 @@ func (h *hints) overload(wanted cxxName, kind ptx.DeclKind) (best found) {
 			continue
 		}
 		compared++
-		if d := typo.Distance(h.spelt[at].plain, wanted.plain, limit); d <= limit {
+		if d := diag.Distance(h.spelt[at].plain, wanted.plain, limit); d <= limit {
 			best, limit = h.list[at], d-1
 		} else if best.file == nil {
 			best = h.list[at]
@@ -226,7 +225,7 @@ func (h *hints) sameLast(wanted cxxName, kind ptx.DeclKind, fits func(other cxxN
 // misspelt returns the definition whose last part is the most similar, in the same scope.
 // Names that differ in digits only are not misspelt, because such functions are numbered.
 func (h *hints) misspelt(wanted cxxName, kind ptx.DeclKind) (similar found) {
-	limit := typo.Limit(wanted.last)
+	limit := diag.TypoLimit(wanted.last)
 	if h.searches++; h.searches > maxSearches || len(wanted.last) >= 200 {
 		return found{}
 	}
@@ -235,7 +234,7 @@ func (h *hints) misspelt(wanted cxxName, kind ptx.DeclKind) (similar found) {
 		if !ok || other.scope != wanted.scope || max(len(other.last)-len(wanted.last), len(wanted.last)-len(other.last)) > limit || h.kind(at) != kind {
 			continue
 		}
-		if d := typo.Distance(other.last, wanted.last, limit); d <= limit && withoutDigits(other.last) != withoutDigits(wanted.last) {
+		if d := diag.Distance(other.last, wanted.last, limit); d <= limit && withoutDigits(other.last) != withoutDigits(wanted.last) {
 			limit, similar = d-1, f
 		}
 	}
@@ -586,7 +585,7 @@ func (h *hints) declaration(use resolve.UsePlace, name string, m *diag.Message) 
 			}
 		}
 	}
-	if near := typo.Nearest(names, name); near != "" {
+	if near := diag.Nearest(names, name); near != "" {
 		m.WithHelp("did you mean " + near + "?")
 		return
 	}
@@ -610,7 +609,7 @@ func (h *hints) meant(value string, scope resolve.Scope) string {
 	}
 	h.gather()
 	var mangled []string
-	similar, other, limit := "", "", typo.Limit(value)
+	similar, other, limit := "", "", diag.TypoLimit(value)
 	seen, asked := map[string]bool{}, globs.New([]string{value})
 	for _, f := range h.files {
 		for n, name := range f.Names {
@@ -639,7 +638,7 @@ func (h *hints) meant(value string, scope resolve.Scope) string {
 				}
 			}
 			for _, spelling := range []string{name, last} {
-				if d := typo.Distance(spelling, value, limit); d <= limit && !globs.IsPattern(value) {
+				if d := diag.Distance(spelling, value, limit); d <= limit && !globs.IsPattern(value) {
 					limit, similar = d-1, name
 				}
 			}

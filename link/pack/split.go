@@ -8,7 +8,6 @@ import (
 
 	"ptxlink/internal/graph"
 	"ptxlink/link"
-	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -254,7 +253,7 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 	f := s.f
 	inside, mentioned := s.contents(name)
 	end := max(f.VersionSpan.End(), f.TargetSpan.End(), f.AddressSpan.End())
-	var out emit.Pieces
+	var out ptx.Pieces
 	if f.VersionSpan.Off == 0 { // since fatbinary 12.4 blanks the first line
 		out.Own("//\n")
 	}
@@ -284,7 +283,7 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 			if (d.Kind == ptx.Variable) != variables || !inside[d.Name] || f.Symbols[d.Name].Def != int32(i) {
 				continue
 			}
-			piece := emit.Piece{Src: f.Src, Text: s.linkage(d.Name), Edits: s.edits(d), Before: true, After: true}
+			piece := ptx.Piece{Src: f.Src, Text: s.linkage(d.Name), Edits: s.edits(d), Before: true, After: true}
 			if variables {
 				piece.Text += f.Src.String(d.Prefix) + " "
 				piece.Span = d.Declared

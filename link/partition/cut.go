@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/link/emit"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
@@ -15,7 +14,7 @@ import (
 type Part struct {
 	Text []byte
 	// Lines maps its lines to places in the linked module.
-	Lines *emit.LineMap
+	Lines *ptx.LineMap
 	// Names are the functions and entries that the part defines.
 	Names []string
 	// Setting is the Options.Setting that its functions share.
@@ -47,7 +46,7 @@ func (p *Program) Cut(o Options) []*Part {
 	c.findCopies()
 	parts := c.number()
 	if parts <= 1 {
-		whole := emit.Pieces{{Src: m.Src, Span: diag.Span{Len: int32(len(m.Src.Text))}}}
+		whole := ptx.Pieces{{Src: m.Src, Span: diag.Span{Len: int32(len(m.Src.Text))}}}
 		names, setting := c.contents(-1)
 		return []*Part{{Text: m.Src.Text, Lines: whole.Map(m.Src.Text, nil), Names: names, Setting: setting}}
 	}
@@ -161,7 +160,7 @@ func (c *cutter) findUsers(parts int) {
 type partWriter struct {
 	*cutter
 	Part
-	pieces emit.Pieces
+	pieces ptx.Pieces
 	part   int32
 	lines  *ptx.LineEditor
 	used   map[int64]bool  // files that its lines use
@@ -273,7 +272,7 @@ func (w *partWriter) declaration(d *ptx.Decl) {
 		linkage = ptx.Visible
 		w.Exposed = append(w.Exposed, w.Module.Names[d.Name])
 	}
-	piece := emit.Piece{Src: w.Src, Text: linkage.Word(), After: true}
+	piece := ptx.Piece{Src: w.Src, Text: linkage.Word(), After: true}
 	if d.Kind == ptx.Variable {
 		piece.Text += string(ptx.Compact(w.Src.Bytes(d.Prefix))) + " "
 		piece.Span = d.Declared

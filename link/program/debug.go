@@ -8,7 +8,6 @@ import (
 	"ptxlink/abicheck"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/debuginfo"
-	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -327,7 +326,7 @@ func (pl *planner) debugSections(debug *Debug) {
 	verbatim := debug.sections.verbatim
 	for _, texts := range debug.texts {
 		for i, text := range texts {
-			pl.add(emit.Piece{Text: text, Before: i == 0 && pl.blank()})
+			pl.add(ptx.Piece{Text: text, Before: i == 0 && pl.blank()})
 		}
 	}
 	if verbatim < 0 {
@@ -342,6 +341,6 @@ func (pl *planner) debugSections(debug *Debug) {
 				edits = append(edits, ptx.Edit{Span: ref.Span, Text: n.output(pl.Names)})
 			}
 		}
-		pl.add(emit.Piece{Src: f.Src, Span: s.Span, Edits: edits, Before: pl.blank(), After: true})
+		pl.add(ptx.Piece{Src: f.Src, Span: s.Span, Edits: edits, Before: pl.blank(), After: true})
 	}
 }

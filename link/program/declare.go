@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ptxlink/abicheck"
-	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -51,8 +50,8 @@ func (pl *planner) directives() {
 	}
 	// If ptxas refuses one of these, the error must be reported at the input it comes from.
 	version, target := h.versionFile, h.arch.file
-	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.Version.String() + "\n"})
-	pl.add(emit.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n"})
+	pl.add(ptx.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.Version.String() + "\n"})
+	pl.add(ptx.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n"})
 	size := ".address_size " + itoa(int64(h.AddressSize)) + "\n\n"
 	if h.Version.Less(ptx.Version{Major: 2, Minor: 3}) { // which lacks the directive
 		size = "\n"
@@ -190,7 +189,7 @@ func (pl *planner) variable(d resolve.DeclID) {
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Declared.End()}, Text: ";"})
 	front := pl.linkage(d).Word() + prefix(f.Src, decl, pl.Align[d], "") + " "
-	pl.add(emit.Piece{Src: f.Src, Span: decl.Declared, Edits: edits, Text: front, After: true})
+	pl.add(ptx.Piece{Src: f.Src, Span: decl.Declared, Edits: edits, Text: front, After: true})
 }
 
 // extern adds one declaration of a symbol that stays open. There cannot be more, because ptxas 11.8
@@ -266,7 +265,7 @@ func (pl *planner) others() {
 			if _, ok := f.Metadata(o); ok {
 				continue
 			}
-			pl.add(emit.Piece{Src: f.Src, Span: o.Span, Edits: pl.nameEdits(nil, int32(i), o.FirstUse, o.EndUse), After: true})
+			pl.add(ptx.Piece{Src: f.Src, Span: o.Span, Edits: pl.nameEdits(nil, int32(i), o.FirstUse, o.EndUse), After: true})
 		}
 	}
 }

@@ -3,7 +3,6 @@ package program
 import (
 	"slices"
 
-	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -21,7 +20,7 @@ const (
 // only one. Numbers continue from module to module, labels are made unique, and nodes that describe
 // the trace.mark of removed functions are removed.
 func (pl *planner) metadata() {
-	var pieces emit.Pieces
+	var pieces ptx.Pieces
 	domain := ""
 	next := map[string]int64{} // the least free number of texts and events, and of nodes: ""
 	marks := labels{taken: map[string]bool{}, last: map[string]int64{}}
@@ -51,7 +50,7 @@ func (pl *planner) metadata() {
 			}
 			first := map[string]int64{"": next[""], eventText: next[eventText], event: next[event]}
 			for _, n := range nodes {
-				pieces = append(pieces, emit.Piece{Src: f.Src, Span: n.Span, Text: "\t", Edits: pl.nodeEdits(int32(i), n, renamed, first, next), After: true})
+				pieces = append(pieces, ptx.Piece{Src: f.Src, Span: n.Span, Text: "\t", Edits: pl.nodeEdits(int32(i), n, renamed, first, next), After: true})
 			}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/parallel"
-	"ptxlink/link/emit"
 	"ptxlink/link/optimize"
 	"ptxlink/object"
 	"ptxlink/object/diag"
@@ -195,7 +194,7 @@ func (p *Program) replace(by *optimize.Result) {
 	blank := strings.HasSuffix(pieces[len(pieces)-1].Text, "\n\n") // the header may end with it
 	for i, v := range by.Variables {
 		src := v.Module.Src
-		pieces = append(pieces, emit.Piece{Src: src, Span: diag.Span{Len: int32(len(src.Text))}, Lines: v.Lines, Before: i == 0 && !blank})
+		pieces = append(pieces, ptx.Piece{Src: src, Span: diag.Span{Len: int32(len(src.Text))}, Lines: v.Lines, Before: i == 0 && !blank})
 	}
 	firstBody := len(pieces)
 	for i, at := range p.Bodies {
@@ -231,7 +230,7 @@ func (p *Program) Function(i int) (m *ptx.Module, d *ptx.Decl, optimized bool) {
 }
 
 // addStrings adds text at the end of .debug_str, which must be among the pieces from first on.
-func addStrings(pieces emit.Pieces, first int, text string) emit.Pieces {
+func addStrings(pieces ptx.Pieces, first int, text string) ptx.Pieces {
 	last, within := -1, false
 	for i := first; i < len(pieces); i++ {
 		start := pieces[i].Text
@@ -246,7 +245,7 @@ func addStrings(pieces emit.Pieces, first int, text string) emit.Pieces {
 		}
 	}
 	if last < 0 {
-		return append(pieces, emit.Piece{Text: "\n.section .debug_str\n{" + text + "}\n"})
+		return append(pieces, ptx.Piece{Text: "\n.section .debug_str\n{" + text + "}\n"})
 	}
 	p := &pieces[last]
 	if p.Src == nil {

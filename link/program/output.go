@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"ptxlink/internal/parallel"
-	"ptxlink/link/emit"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
@@ -30,7 +29,7 @@ func (p *Program) BodySize(i int) int64 {
 }
 
 // Text returns the output, and where its lines come from.
-func (p *Program) Text() ([]byte, *emit.LineMap) {
+func (p *Program) Text() ([]byte, *ptx.LineMap) {
 	out := bytes.NewBuffer(make([]byte, 0, p.size)) // a Buffer returns no errors
 	p.pieces.Write(out)
 	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)

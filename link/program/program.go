@@ -10,7 +10,6 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/parallel"
-	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -30,7 +29,7 @@ type Program struct {
 	Changes *Changes
 
 	options Options
-	pieces  emit.Pieces
+	pieces  ptx.Pieces
 	size    int // number of bytes of the output
 	// The pieces of Externs, prototypes and Bodies start at these indexes of pieces.
 	firstExtern, firstPrototype, firstBody int
@@ -79,7 +78,7 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	pl.arrange()
 
 	count := 8 + len(p.pragmas) + len(p.Externs) + len(p.prototypes) + len(p.forwards) + len(p.Variables) + len(p.Aliases) + len(p.Bodies)
-	p.pieces = make(emit.Pieces, 0, count)
+	p.pieces = make(ptx.Pieces, 0, count)
 	pl.record()
 	pl.directives()
 	pl.files()
@@ -114,7 +113,7 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	return p, nil
 }
 
-func (pl *planner) add(p emit.Piece) {
+func (pl *planner) add(p ptx.Piece) {
 	pl.pieces.Add(p)
 	switch {
 	case p.After && p.Span.Len > 0:
@@ -133,7 +132,7 @@ func (pl *planner) reserve(n int) (first int) {
 	return first
 }
 
-func (pl *planner) own(text string) { pl.add(emit.Piece{Text: text}) }
+func (pl *planner) own(text string) { pl.add(ptx.Piece{Text: text}) }
 
 // line adds a declaration written by the linker. Messages about it point to the line at off, its
 // origin.
@@ -189,7 +188,7 @@ func (pl *planner) functions(ctx context.Context) {
 }
 
 // prototype returns a forward declaration of a function, on one line.
-func (pl *planner) prototype(d resolve.DeclID, buffer *[]byte) emit.Piece {
+func (pl *planner) prototype(d resolve.DeclID, buffer *[]byte) ptx.Piece {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(d), within(decl.Header, pl.Names.LocalEdits(d))...)
 	edits = f.PrototypeEdits(decl, edits)
@@ -199,7 +198,7 @@ func (pl *planner) prototype(d resolve.DeclID, buffer *[]byte) emit.Piece {
 	}
 	*buffer = append((*buffer)[:0], pl.linkage(d).Word()...)
 	*buffer = append(ptx.AppendCompact(*buffer, text), prototypeEnd...)
-	return emit.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer)}
+	return ptx.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer)}
 }
 
 // within returns the edits that lie completely inside a span.
@@ -214,7 +213,7 @@ func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 
 // body returns a function with its edits, unsorted. The edits of its lines are missing, because
 // they may depend on earlier functions.
-func (pl *planner) body(d resolve.DeclID) emit.Piece {
+func (pl *planner) body(d resolve.DeclID) ptx.Piece {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(d), pl.aligns.Body(d.File, decl)...)
 	if decl.Kind == ptx.Entry {
@@ -229,10 +228,10 @@ func (pl *planner) body(d resolve.DeclID) emit.Piece {
 	edits = pl.lowerVolatile(edits, f, decl)
 	edits = f.OffsetEdits(edits, decl)
 	span := diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
-	return emit.Piece{Src: f.Src, Span: span, Edits: edits, Text: pl.linkage(d).Word(), After: true}
+	return ptx.Piece{Src: f.Src, Span: span, Edits: edits, Text: pl.linkage(d).Word(), After: true}
 }
 
-func (pl *planner) editLines(body *emit.Piece, file int32, alone bool) {
+func (pl *planner) editLines(body *ptx.Piece, file int32, alone bool) {
 	edits := pl.lines.edits(body.Edits, file, body.Span, alone)
 	ptx.SortEdits(edits)
 	body.Edit(edits)

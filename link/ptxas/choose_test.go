@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"ptxlink/link"
-	"ptxlink/link/emit"
 	"ptxlink/link/partition"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -36,7 +35,7 @@ func TestSlower(t *testing.T) {
 		{"little larger than the largest input", b, 40000, 19900, 59900, "nvlink", false},
 		{"much larger than the largest input", b, 40000, 20100, 60100, "nvlink", true},
 	} {
-		pieces := emit.Pieces{{Text: ".version 7.8\n.target sm_80\n.address_size 64\n"}, {Src: a, Text: function("f", test.f)}, {Src: test.second, Text: function("g", test.g)}}
+		pieces := ptx.Pieces{{Text: ".version 7.8\n.target sm_80\n.address_size 64\n"}, {Src: a, Text: function("f", test.f)}, {Src: test.second, Text: function("g", test.g)}}
 		build := Build{Nvlink: test.nvlink}
 		r := &link.Result{}
 		r.PTX, r.Lines = pieces.Text()

@@ -15,8 +15,8 @@ import (
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
-	"ptxlink/link/emit"
 	"ptxlink/object/diag"
+	"ptxlink/object/ptx"
 )
 
 // fake writes a shell script that stands in for ptxas.
@@ -35,9 +35,9 @@ func fake(t *testing.T, script string) string {
 // inA returns a linked module whose lines 2, 4, ... come from the lines of a.ptx.
 func inA(text string) *link.Result {
 	a := &diag.Source{Name: "a.ptx", Text: []byte("\tadd.u32 %add, x, y;\nret;\n")}
-	var pieces emit.Pieces
+	var pieces ptx.Pieces
 	for i, line := range strings.SplitAfter(text, "\n") {
-		piece := emit.Piece{Text: line}
+		piece := ptx.Piece{Text: line}
 		if i%2 == 1 {
 			piece.Src, piece.Span.Off = a, a.LineSpan((i+1)/2).Off
 		}

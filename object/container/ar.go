@@ -12,7 +12,6 @@ import (
 	"ptxlink/internal/catch"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
-	"ptxlink/internal/room"
 )
 
 const (
@@ -185,7 +184,7 @@ func (op *opener) thinMember(h arEntry, p place) {
 	}
 	lazy.Put(&op.taken, file, true)
 	data, bad := op.Open(path, op.left)
-	op.needLeft(bad != room.ErrTooLong, p, h.at)
+	op.needLeft(bad != infile.ErrTooLong, p, h.at)
 	if bad != nil {
 		err := p.fault(h.at, "member %s of this thin archive cannot be read: %v", path, infile.Reason(bad))
 		if err.Help, err.Err = "", bad; errors.Is(bad, fs.ErrNotExist) {

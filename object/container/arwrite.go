@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ptxlink/internal/room"
+	"ptxlink/internal/infile"
 	"ptxlink/object/diag"
 )
 
@@ -83,7 +83,7 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 	// The whole size is allocated at once, because an archive that grows by append takes its size
 	// once more.
 	size := end + arHeader + even(int64(len(meta)))
-	if err := room.For(size); err != nil {
+	if err := infile.Room(size); err != nil {
 		return nil, err
 	}
 	out := append(make([]byte, 0, size), head...)

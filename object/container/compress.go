@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
-	"ptxlink/internal/room"
+	"ptxlink/internal/infile"
 )
 
 const (
@@ -95,7 +95,7 @@ func unzstd(data []byte, limit int64, memory allocate) ([]byte, error) {
 	if end <= muchMemory {                 // a reader keeps a reference to what it wrote last
 		defer zstds.Put(z)
 	}
-	if end > room.Few {
+	if end > infile.Few {
 		if first, err := z.DecodeAll(zstdFirst(data), make([]byte, 0, zstdBlock+1)); err == nil && len(first) > 0 && onlyNUL(first) {
 			return nil, errNothing
 		}
@@ -104,9 +104,9 @@ func unzstd(data []byte, limit int64, memory allocate) ([]byte, error) {
 	if most != least {
 		// size is a guess, because a writer that flushes often writes small blocks, and most may be
 		// far too high then.
-		size = min(end, 16*int64(len(data))+room.Few)
+		size = min(end, 16*int64(len(data))+infile.Few)
 	}
-	if err := room.For(size); err != nil {
+	if err := infile.Room(size); err != nil {
 		return nil, err
 	}
 	plain := memory(size + 1)[:0]
@@ -128,7 +128,7 @@ func unzstd(data []byte, limit int64, memory allocate) ([]byte, error) {
 			return nil, errTooLong
 		default:
 			size = min(4*size, end)
-			if err := room.For(size); err != nil {
+			if err := infile.Room(size); err != nil {
 				return nil, err
 			}
 			plain = append(make([]byte, 0, size+1), plain...)
@@ -228,11 +228,11 @@ func drain(start func() (io.Reader, error), limit int64, memory allocate) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, min(limit, room.Few)+1))
+	plain, err := io.ReadAll(io.LimitReader(r, min(limit, infile.Few)+1))
 	switch {
 	case int64(len(plain)) > limit:
 		return nil, errTooLong
-	case err != nil || len(plain) <= room.Few:
+	case err != nil || len(plain) <= infile.Few:
 		return plain, err
 	case onlyNUL(plain):
 		return nil, errNothing
@@ -248,7 +248,7 @@ func drain(start func() (io.Reader, error), limit int64, memory allocate) ([]byt
 	if r, err = start(); err != nil {
 		return nil, err
 	}
-	if err := room.For(size); err != nil {
+	if err := infile.Room(size); err != nil {
 		return nil, err
 	}
 	plain = memory(size)
@@ -343,7 +343,7 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 		limit = size
 	}
 	plain, err := c.unfold(data, limit, op.memory)
-	if errors.Is(err, room.ErrNone) {
+	if errors.Is(err, infile.ErrNoRoom) {
 		p.needRoom(at, err)
 	}
 	tooLong := errors.Is(err, errTooLong)
@@ -366,7 +366,7 @@ func (op *opener) block(data []byte, p place, at int, size uint64) []byte {
 	// A byte of a block expands to 255 at most.
 	p.need(size <= 255*uint64(len(data))+64, at, "%d bytes of LZ4 data cannot be the %d bytes that the header says", len(data), size)
 	op.needLeft(size <= uint64(max(op.left, 0)), p, at)
-	p.needRoom(at, room.For(int64(size)))
+	p.needRoom(at, infile.Room(int64(size)))
 	plain := op.memory(int64(size))
 	n, err := lz4.UncompressBlock(data, plain)
 	p.need(err == nil && uint64(n) == size, at, "LZ4 data is damaged: it does not decompress to the %d bytes that the header says", size)

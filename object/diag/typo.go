@@ -1,10 +1,9 @@
-// Package typo compares names that users may have misspelt.
-package typo
+package diag
 
-// Limit returns how many letters of a name may be wrong if it is a misspelling: one of
+// TypoLimit returns how many letters of a name may be wrong if it is a misspelling: one of
 // four to eleven letters, two of up to seventeen, and so on. Shorter names are not
 // treated as misspellings.
-func Limit(name string) int {
+func TypoLimit(name string) int {
 	if len(name) < 4 {
 		return 0
 	}
@@ -12,14 +11,14 @@ func Limit(name string) int {
 }
 
 // Nearest returns the name that was probably meant, or "" if none is similar. The limit
-// is the Limit of the longer name, so that a letter may be missing.
+// is the TypoLimit of the longer name, so that a letter may be missing.
 func Nearest(names []string, name string) string {
-	return nearest(names, name, func(n string) int { return max(Limit(n), Limit(name)) })
+	return nearest(names, name, func(n string) int { return max(TypoLimit(n), TypoLimit(name)) })
 }
 
-// Word is [Nearest] for words that ptxlink defines, such as its options. The user must have
+// NearestWord is [Nearest] for words that ptxlink defines, such as its options. The user must have
 // meant one of them, so one letter in three may be wrong.
-func Word(words []string, name string) string {
+func NearestWord(words []string, name string) string {
 	return nearest(words, name, func(word string) int {
 		if len(word) == 1 {
 			return 0

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package room
+package infile
 
 // free works on Linux only.
 func free(int64) bool { return true }

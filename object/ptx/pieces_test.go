@@ -1,4 +1,4 @@
-package emit
+package ptx
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ptxlink/object/diag"
-	"ptxlink/object/ptx"
 )
 
 // TestPieces checks the text of pieces, their sizes, and where each line comes from.
@@ -18,7 +17,7 @@ func TestPieces(t *testing.T) {
 	var l Pieces
 	l.Own("// own\n")
 	l.Line(src, at("five").Off, "declared")
-	l.Add(Piece{Src: src, Span: at("two three\nfour"), Text: ".visible ", Before: true, After: true, Edits: []ptx.Edit{
+	l.Add(Piece{Src: src, Span: at("two three\nfour"), Text: ".visible ", Before: true, After: true, Edits: []Edit{
 		{Span: at("three"), Text: "3"}, {Span: at("hree\nf"), Text: "overlaps"}, {Span: diag.Span{Off: at("four").Off + 4}, Text: ";"},
 	}})
 	l.Copy(src, at("one"))
@@ -46,7 +45,7 @@ func TestPieces(t *testing.T) {
 		{off: 5, len: 1},              // behind the part
 		{off: -1, len: 7},             // replaces more than the part
 	} {
-		p := Piece{Src: src, Edits: []ptx.Edit{{Span: diag.Span{Off: part.Off + e.off, Len: e.len}, Text: "edit"}}}
+		p := Piece{Src: src, Edits: []Edit{{Span: diag.Span{Off: part.Off + e.off, Len: e.len}, Text: "edit"}}}
 		if n := p.SizeOf(part); n != int64(part.Len)+e.more {
 			t.Errorf("edit %d: the part has %d bytes, want %d", i, n, int64(part.Len)+e.more)
 		}

@@ -1,13 +1,10 @@
-// Package emit writes texts that consist of spans of other texts, and knows where each line
-// comes from: a linked module, a part of it, a member of a package.
-package emit
+package ptx
 
 import (
 	"bytes"
 	"io"
 
 	"ptxlink/object/diag"
-	"ptxlink/object/ptx"
 )
 
 // Piece is a part of an output: text of the linker, followed by a span of a source with
@@ -16,7 +13,7 @@ import (
 type Piece struct {
 	Src   *diag.Source // the origin of the piece; nil for the linker itself
 	Span  diag.Span    // the part of Src to copy; its offset counts even if it is empty
-	Edits []ptx.Edit   // sorted, without overlaps
+	Edits []Edit       // sorted, without overlaps
 	Text  string
 	// Lines has, if it is not nil, the number (see Map) of each line of the piece.
 	Lines []int32
@@ -82,7 +79,7 @@ type Pieces []Piece
 
 // Edit gives a piece its edits, which are sorted. Overlapping edits have
 // the same cause, so the later one is dropped.
-func (p *Piece) Edit(edits []ptx.Edit) {
+func (p *Piece) Edit(edits []Edit) {
 	kept := edits[:0]
 	at := p.Span.Off
 	for _, e := range edits {
@@ -109,7 +106,7 @@ func (l *Pieces) Line(src *diag.Source, off int32, statement string) {
 }
 
 // Copy adds a span of a source, and a line end.
-func (l *Pieces) Copy(src *diag.Source, span diag.Span, edits ...ptx.Edit) {
+func (l *Pieces) Copy(src *diag.Source, span diag.Span, edits ...Edit) {
 	l.Add(Piece{Src: src, Span: span, Edits: edits, After: true})
 }
 

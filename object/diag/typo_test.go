@@ -1,4 +1,4 @@
-package typo
+package diag
 
 import (
 	"math/rand/v2"

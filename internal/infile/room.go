@@ -1,7 +1,4 @@
-// Package room checks whether there is memory for an input. Large allocations must be checked
-// first, because Go ends the process if it runs out of memory, with a trace and the exit code of
-// wrong usage, and without cleanup.
-package room
+package infile
 
 import (
 	"errors"
@@ -10,8 +7,8 @@ import (
 	"slices"
 )
 
-// ErrNone is wrapped by the errors of For.
-var ErrNone = errors.New("not enough memory")
+// ErrNoRoom is wrapped by the errors of Room.
+var ErrNoRoom = errors.New("not enough memory")
 
 // spare is the other memory that a link needs meanwhile, and the size of the pieces
 // in which Go takes memory from the system.
@@ -20,11 +17,13 @@ const spare = 64 << 20
 // Few is the number of bytes that are allocated without a check.
 const Few = 1 << 20
 
-// For returns an error if there is not enough memory for size more bytes, more than Few, and
-// for as much again, for the data that is built from them. It takes a few microseconds.
-func For(size int64) error {
+// Room returns an error if there is not enough memory for size more bytes, more than Few, and
+// for as much again, for the data that is built from them. It takes a few microseconds. Large allocations must be
+// checked, because Go ends the process if it runs out of memory, with a trace and the exit code of wrong usage, and
+// without cleanup.
+func Room(size int64) error {
 	if size > Few && (size > 1<<46 || !free(2*size+spare)) {
-		return fmt.Errorf("%w for %d MB", ErrNone, size>>20)
+		return fmt.Errorf("%w for %d MB", ErrNoRoom, size>>20)
 	}
 	return nil
 }
@@ -46,7 +45,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case len(data) == cap(data):
-			if err := For(int64(len(data))); err != nil {
+			if err := Room(int64(len(data))); err != nil {
 				return nil, err
 			}
 			data = slices.Grow(data, len(data))
