@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"ptxlink/object"
@@ -88,7 +89,8 @@ func (c *copies) differ(a, b ptx.NameID) string {
 	if !same {
 		return "their text differs"
 	}
-	for p, q := range m.statics {
+	for _, p := range slices.Sorted(maps.Keys(m.statics)) { // so that the reason is the same each time
+		q := m.statics[p]
 		known, ok := c.same[p]
 		if !ok {
 			known, ok = c.pairs[p]

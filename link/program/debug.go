@@ -244,8 +244,8 @@ type Debug struct {
 	sections *DebugSections
 	lines    *lineTable
 	modules  map[int32]*debuginfo.Module
-	texts    [][]string // texts of the merged sections, in parts
-	target   bool       // .target carries debug
+	merged   []debuginfo.Section
+	target   bool // .target carries debug
 }
 
 // Merge decides the debug information of the output. It warns about modules whose sections cannot be merged. The
@@ -270,11 +270,8 @@ func (d *DebugSections) Merge(ctx context.Context, names *resolve.Names, o Optio
 		if err != nil {
 			return nil, err
 		}
-		info := false
-		for i := range sections {
-			info = info || sections[i].Name == ".debug_info" && sections[i].Size > 0
-			merged.texts = append(merged.texts, sections[i].Texts)
-		}
+		merged.merged = sections
+		info := slices.ContainsFunc(sections, func(s debuginfo.Section) bool { return s.Name == ".debug_info" && s.Size > 0 })
 		for _, m := range kept {
 			merged.target = merged.target || info && says(m.File, "debug")
 		}
@@ -324,10 +321,12 @@ func (m *Debug) inlinedName(file int32, loc *ptx.Loc) (text string, ok bool) {
 
 func (pl *planner) debugSections(debug *Debug) {
 	verbatim := debug.sections.verbatim
-	for _, texts := range debug.texts {
-		for i, text := range texts {
-			pl.add(ptx.Piece{Text: text, Before: i == 0 && pl.blank()})
+	for _, s := range debug.merged {
+		var pieces ptx.Pieces
+		for _, text := range s.Texts {
+			pieces.Own(text)
 		}
+		pl.addSection(s.Name, pieces)
 	}
 	if verbatim < 0 {
 		return
@@ -341,6 +340,8 @@ func (pl *planner) debugSections(debug *Debug) {
 				edits = append(edits, ptx.Edit{Span: ref.Span, Text: n.output(pl.Names)})
 			}
 		}
-		pl.add(ptx.Piece{Src: f.Src, Span: s.Span, Edits: edits, Before: pl.blank(), After: true})
+		var pieces ptx.Pieces
+		pieces.Copy(f.Src, s.Span, edits...)
+		pl.addSection(s.Name, pieces)
 	}
 }

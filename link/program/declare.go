@@ -53,11 +53,14 @@ func (pl *planner) directives() {
 	pl.add(ptx.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.Version.String() + "\n"})
 	pl.add(ptx.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n"})
 	size := ".address_size " + itoa(int64(h.AddressSize)) + "\n\n"
-	if h.Version.Less(ptx.Version{Major: 2, Minor: 3}) { // which lacks the directive
+	if h.Version.Less(addressSizes) {
 		size = "\n"
 	}
 	pl.own(size)
 }
+
+// addressSizes is the first version with .address_size.
+var addressSizes = ptx.Version{Major: 2, Minor: 3}
 
 func (pl *planner) files() {
 	var b strings.Builder

@@ -13,7 +13,7 @@ import (
 // ptxas).
 func (p *Program) AvoidFaults() {
 	for i := range p.Bodies {
-		piece := &p.pieces[p.firstBody+i]
+		piece := &p.bodies[i]
 		m, d, optimized := p.Function(i)
 		var edits []ptx.Edit
 		if optimized {

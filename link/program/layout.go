@@ -21,9 +21,9 @@ type Layout struct {
 	// Align has the alignment of each variable that is raised above its own.
 	Align map[resolve.DeclID]int64
 
-	pragmas    []string         // module-scope, the same in all inputs
-	prototypes []resolve.DeclID // of functions, and of entries that are referenced
-	forwards   []resolve.DeclID // declared .extern first, because their initialisers form a cycle
+	pragmas  []string         // module-scope, the same in all inputs
+	declared []resolve.DeclID // functions, and entries that are referenced: they have a prototype
+	forwards []resolve.DeclID // declared .extern first, because their initialisers form a cycle
 	// pushed holds, per file, the module pragmas that move to the entries of the file.
 	pushed [][]string
 	// untyped marks, for each function that modules declare differently (function), the
@@ -58,7 +58,7 @@ func (pl *planner) arrange() {
 				// This is a module-local prototype without a body. It can be dropped, because
 				// nothing calls it.
 			case decl.Kind == ptx.Func || pl.used(id):
-				pl.prototypes = append(pl.prototypes, at)
+				pl.declared = append(pl.declared, at)
 				fallthrough
 			default:
 				if decl.HasBody {

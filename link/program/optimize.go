@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"ptxlink/internal/parallel"
 	"ptxlink/link/optimize"
@@ -39,7 +38,7 @@ func (p *Program) Optimize(ctx context.Context, sections *DebugSections, o optim
 		place, ok := of.Names[string(name)]
 		return string(name), ok && place == 0
 	}}
-	of.Prototypes = func() *ptx.Module { return p.declared(scope) }
+	of.Prototypes = func() *ptx.Module { return p.openDeclarations(scope) }
 	p.readFunctions(ctx, of, scope)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -59,7 +58,7 @@ func (p *Program) Place(number int32) (place diag.Place, ok bool) { return p.num
 // program returns the program in the form that package optimize reads. Functions with edits are
 // missing, because they must be read again first.
 func (p *Program) program(sections *DebugSections) *optimize.Program {
-	of := &optimize.Program{Version: p.Header.Version, AddressSize: p.Header.AddressSize, Names: map[string]int32{}, Described: sections.described(p.Names), Text: p.pieces.Parts}
+	of := &optimize.Program{Version: p.Header.Version, AddressSize: p.Header.AddressSize, Names: map[string]int32{}, Described: sections.described(p.Names), Text: p.parts}
 	uses := func(file int32, first, end int32) {
 		for _, u := range p.Table.Files[file].Uses[first:end] {
 			of.Uses = append(of.Uses, p.Names.Of(object.ID{File: file, Name: u.Name}))
@@ -68,7 +67,7 @@ func (p *Program) program(sections *DebugSections) *optimize.Program {
 	for _, s := range p.Externs {
 		of.Names[s.Name] = 0
 	}
-	for _, at := range p.prototypes {
+	for _, at := range p.declared {
 		of.Names[p.Names.Of(p.Table.Declared(at))] = 0
 	}
 	for _, at := range p.Variables {
@@ -99,15 +98,13 @@ func (p *Program) program(sections *DebugSections) *optimize.Program {
 	return of
 }
 
-// declared returns the declarations of names without a body: .extern, or an alias.
-func (p *Program) declared(scope ptx.Scope) *ptx.Module {
+// openDeclarations returns the declarations of names without a body: .extern, or an alias.
+func (p *Program) openDeclarations(scope ptx.Scope) *ptx.Module {
 	var text bytes.Buffer
-	for i := p.firstExtern; i < p.firstPrototype; i++ {
-		p.pieces[i].Write(&text)
-	}
-	for i, at := range p.prototypes {
+	p.externs.Write(&text)
+	for i, at := range p.declared {
 		if !p.Table.Files[at.File].Decls[at.Decl].HasBody {
-			p.pieces[p.firstPrototype+i].Write(&text)
+			p.prototypes[i].Write(&text)
 		}
 	}
 	return readAlone(scope, text.Bytes())
@@ -119,7 +116,7 @@ func (p *Program) readFunctions(ctx context.Context, of *optimize.Program, scope
 	var groups [][]int
 	size := 0
 	for i := range p.Bodies {
-		piece := &p.pieces[p.firstBody+i]
+		piece := &p.bodies[i]
 		if len(piece.Edits) == 0 {
 			continue
 		}
@@ -133,17 +130,17 @@ func (p *Program) readFunctions(ctx context.Context, of *optimize.Program, scope
 	parallel.Each(ctx, len(groups), p.options.Jobs, func(int) string { return "reading functions" }, func(g int) {
 		size := 0
 		for _, i := range groups[g] {
-			size += p.pieces[p.firstBody+i].Size() + 1
+			size += p.bodies[i].Size() + 1
 		}
 		text := bytes.NewBuffer(make([]byte, 0, size))
 		for _, i := range groups[g] {
-			piece := p.pieces[p.firstBody+i]
+			piece := p.bodies[i]
 			piece.Text, piece.Before, piece.After = "", false, true
 			piece.Write(text)
 		}
 		m := readAlone(scope, text.Bytes())
 		for k, i := range groups[g] {
-			f, piece := &of.Functions[i], &p.pieces[p.firstBody+i]
+			f, piece := &of.Functions[i], &p.bodies[i]
 			f.Module, f.Decl = m, &m.Decls[k]
 			f.Shift = p.numbers.before[p.Bodies[i].File] + int32(piece.Src.Line(piece.Span.Off)-m.Src.Line(f.Decl.Span.Off))
 		}
@@ -181,41 +178,37 @@ func (p *Program) replace(by *optimize.Result) {
 		}
 	}
 
-	old, firstOther, firstSection := p.pieces, p.firstPrototype+len(p.prototypes), p.firstBody+len(p.Bodies)
-	pieces := old[:p.firstPrototype:p.firstPrototype]
-	var prototypes, bodies []resolve.DeclID
-	for i, at := range p.prototypes {
+	old := p.contents
+	var prototypes, bodies ptx.Pieces
+	var declared, defined []resolve.DeclID
+	for i, at := range p.declared {
 		if !gone[at] {
-			prototypes = append(prototypes, at)
-			pieces = append(pieces, old[p.firstPrototype+i])
+			declared, prototypes = append(declared, at), append(prototypes, old.prototypes[i])
 		}
 	}
-	pieces = append(pieces, old[firstOther:p.firstBody]...)
-	blank := strings.HasSuffix(pieces[len(pieces)-1].Text, "\n\n") // the header may end with it
+	p.prototypes, p.declared = prototypes, declared
+	blank := p.blank()
 	for i, v := range by.Variables {
 		src := v.Module.Src
-		pieces = append(pieces, ptx.Piece{Src: src, Span: diag.Span{Len: int32(len(src.Text))}, Lines: v.Lines, Before: i == 0 && !blank})
+		p.statements = append(p.statements, ptx.Piece{Src: src, Span: diag.Span{Len: int32(len(src.Text))}, Lines: v.Lines, Before: i == 0 && blank})
 	}
-	firstBody := len(pieces)
 	for i, at := range p.Bodies {
 		f := left[i]
 		if f == nil {
 			continue
 		}
-		piece := old[p.firstBody+i]
-		piece.Before = len(bodies) > 0 || len(by.Variables) > 0 || !blank
+		piece := old.bodies[i]
+		piece.Before = len(bodies) > 0 || p.blank()
 		if f.Lines != nil {
 			piece.Src, piece.Span, piece.Edits, piece.Lines = f.Module.Src, f.Decl.Span, nil, f.Lines
 		}
-		pieces, bodies, c.bodies = append(pieces, piece), append(bodies, at), append(c.bodies, f)
+		bodies, defined, c.bodies = append(bodies, piece), append(defined, at), append(c.bodies, f)
 	}
-	sections := len(pieces)
-	pieces = append(pieces, old[firstSection:]...)
+	p.bodies, p.Bodies, p.Changes = bodies, defined, c
 	if by.Strings != "" {
-		pieces = addStrings(pieces, sections, by.Strings)
+		p.addStrings(by.Strings)
 	}
-	p.pieces, p.firstBody, p.prototypes, p.Bodies, p.Changes = pieces, firstBody, prototypes, bodies, c
-	p.size = p.pieces.Size()
+	p.size = p.contents.size()
 }
 
 // Function returns the module and the declaration of body i, which come from its input, or from the
@@ -227,33 +220,6 @@ func (p *Program) Function(i int) (m *ptx.Module, d *ptx.Decl, optimized bool) {
 	at := p.Bodies[i]
 	f := p.Table.Files[at.File]
 	return f.Module, &f.Decls[at.Decl], false
-}
-
-// addStrings adds text at the end of .debug_str, which must be among the pieces from first on.
-func addStrings(pieces ptx.Pieces, first int, text string) ptx.Pieces {
-	last, within := -1, false
-	for i := first; i < len(pieces); i++ {
-		start := pieces[i].Text
-		if p := &pieces[i]; p.Src != nil {
-			start = p.Src.String(diag.Span{Off: p.Span.Off, Len: min(p.Span.Len, 64)})
-		}
-		if words := strings.Fields(start[:min(len(start), 64)]); len(words) > 1 && words[0] == ".section" {
-			within = strings.TrimSuffix(words[1], "{") == ".debug_str"
-		}
-		if within {
-			last = i
-		}
-	}
-	if last < 0 {
-		return append(pieces, ptx.Piece{Text: "\n.section .debug_str\n{" + text + "}\n"})
-	}
-	p := &pieces[last]
-	if p.Src == nil {
-		p.Text = strings.TrimSuffix(p.Text, "}\n") + text + "}\n"
-	} else {
-		p.Edits = append(slices.Clip(p.Edits), ptx.Edit{Span: diag.Span{Off: p.Span.End() - 1}, Text: text})
-	}
-	return pieces
 }
 
 // lineNumbers numbers all lines of the inputs together, from 1.

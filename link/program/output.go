@@ -25,14 +25,15 @@ func (p *Program) Kernels() (n int) {
 // BodySize returns the number of bytes of body i in the output, without its header.
 func (p *Program) BodySize(i int) int64 {
 	_, decl, _ := p.Function(i)
-	return p.pieces[p.firstBody+i].SizeOf(decl.Body)
+	return p.bodies[i].SizeOf(decl.Body)
 }
 
 // Text returns the output, and where its lines come from.
 func (p *Program) Text() ([]byte, *ptx.LineMap) {
 	out := bytes.NewBuffer(make([]byte, 0, p.size)) // a Buffer returns no errors
-	p.pieces.Write(out)
-	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
+	pieces := p.all()
+	pieces.Write(out)
+	return out.Bytes(), pieces.Map(out.Bytes(), p.numbers.Place)
 }
 
 // KnownBodies returns the bodies of the output for ptx.ParseWith, which come from inputs and from
@@ -43,7 +44,7 @@ func (p *Program) KnownBodies() []ptx.Body {
 	kept := map[*ptx.Module]*ptx.Module{}
 	for i := range list {
 		m, d, _ := p.Function(i)
-		if edits := p.pieces[p.firstBody+i].Edits; len(edits) > 0 && edits[len(edits)-1].Span.End() > d.Body.Off {
+		if edits := p.bodies[i].Edits; len(edits) > 0 && edits[len(edits)-1].Span.End() > d.Body.Off {
 			continue
 		}
 		if kept[m] == nil {
@@ -60,11 +61,18 @@ func (p *Program) KnownBodies() []ptx.Body {
 func (p *Program) Write(w io.Writer, done func(src *diag.Source)) (err error) {
 	out := newOutput(w, parallel.Jobs(p.options.Jobs, p.size < block))
 	defer func() { err = out.close() }() // also if a text can no longer be read
-	for i := range p.pieces {
-		p.pieces[i].Write(out)
-		if src := p.pieces[i].Src; src != nil && (i+1 == len(p.pieces) || p.pieces[i+1].Src != src) {
-			done(src)
+	var last *diag.Source
+	for section := range p.each {
+		for i := range section {
+			if last != nil && section[i].Src != last {
+				done(last)
+			}
+			section[i].Write(out)
+			last = section[i].Src
 		}
+	}
+	if last != nil {
+		done(last)
 	}
 	return nil
 }

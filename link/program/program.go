@@ -5,7 +5,6 @@ package program
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"ptxlink/abicheck"
@@ -29,10 +28,8 @@ type Program struct {
 	Changes *Changes
 
 	options Options
-	pieces  ptx.Pieces
-	size    int // number of bytes of the output
-	// The pieces of Externs, prototypes and Bodies start at these indexes of pieces.
-	firstExtern, firstPrototype, firstBody int
+	contents
+	size int // number of bytes of the output
 
 	numbers *lineNumbers // the numbers in Piece.Lines, after Optimize
 }
@@ -44,15 +41,13 @@ type Options struct {
 	Jobs                  int
 }
 
-const prototypeEnd = ";\n"
-
 type planner struct {
 	*Program
 	lines  *lineTable
 	aligns *abicheck.ParamAlignments
 	marks  []map[string]string // by file: new names of labels of trace.mark
 
-	ends string // the last bytes of the output so far
+	section *ptx.Pieces // gets what is added
 }
 
 // New decides the output:
@@ -77,21 +72,20 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	p.Debug, p.LineInfo = debug.target, pl.lines.any()
 	pl.arrange()
 
-	count := 8 + len(p.pragmas) + len(p.Externs) + len(p.prototypes) + len(p.forwards) + len(p.Variables) + len(p.Aliases) + len(p.Bodies)
-	p.pieces = make(ptx.Pieces, 0, count)
+	pl.section = &p.head
 	pl.record()
 	pl.directives()
 	pl.files()
 	for _, pragma := range p.pragmas {
 		pl.own(".pragma " + pragma + ";\n")
 	}
-	p.firstExtern = len(p.pieces)
+	p.spaced = len(pl.lines.rows)+len(p.pragmas) == 0 && !h.Version.Less(addressSizes)
+	pl.section = &p.externs
 	for _, s := range p.Externs {
 		pl.extern(s)
 	}
-	if p.firstPrototype = pl.reserve(len(p.prototypes)); len(p.prototypes) > 0 {
-		pl.ends = prototypeEnd
-	}
+	p.prototypes = make(ptx.Pieces, len(p.declared))
+	pl.section = &p.statements
 	for _, d := range p.forwards {
 		pl.forward(d)
 	}
@@ -103,54 +97,30 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	}
 	pl.others()
 	pl.metadata()
-	p.firstBody = pl.reserve(len(p.Bodies))
+	p.bodies = make(ptx.Pieces, len(p.Bodies))
 	pl.functions(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	pl.debugSections(debug)
-	p.size = p.pieces.Size()
+	p.size = p.contents.size()
 	return p, nil
 }
 
-func (pl *planner) add(p ptx.Piece) {
-	pl.pieces.Add(p)
-	switch {
-	case p.After && p.Span.Len > 0:
-		pl.ends = "\n"
-	case p.Span.Len > 0:
-		pl.ends = ""
-	default:
-		pl.ends = p.Text[max(0, len(p.Text)-2):]
-	}
-}
-
-// reserve adds n pieces, which functions must set, and returns the index of the first.
-func (pl *planner) reserve(n int) (first int) {
-	first = len(pl.pieces)
-	pl.pieces = slices.Grow(pl.pieces, n)[:first+n]
-	return first
-}
+func (pl *planner) add(p ptx.Piece) { pl.section.Add(p) }
 
 func (pl *planner) own(text string) { pl.add(ptx.Piece{Text: text}) }
 
 // line adds a declaration written by the linker. Messages about it point to the line at off, its
 // origin.
-func (pl *planner) line(src *diag.Source, off int32, text string) {
-	pl.pieces.Line(src, off, text)
-	pl.ends = prototypeEnd
-}
-
-// blank reports whether an empty line must be added, since the text so far does not end in one.
-func (pl *planner) blank() bool { return pl.ends != "\n\n" }
+func (pl *planner) line(src *diag.Source, off int32, text string) { pl.section.Line(src, off, text) }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // functions sets the pieces of the prototypes and the functions, which it reads in parallel.
 func (pl *planner) functions(ctx context.Context) {
 	const together = 256
-	prototypes, bodies := pl.pieces[pl.firstPrototype:][:len(pl.prototypes)], pl.pieces[pl.firstBody:][:len(pl.Bodies)]
-	blank := pl.blank()
+	prototypes, bodies, blank := pl.prototypes, pl.bodies, pl.blank()
 	var alone []bool // functions whose lines do not depend on earlier functions
 	if pl.lines.written != nil {
 		alone = make([]bool, len(bodies))
@@ -159,7 +129,7 @@ func (pl *planner) functions(ctx context.Context) {
 	parallel.Chunks(ctx, max(len(prototypes), len(bodies)), together, jobs, "planning", func(from, to int) {
 		buffer := make([]byte, 0, 256)
 		for k := from; k < min(to, len(prototypes)); k++ {
-			prototypes[k] = pl.prototype(pl.prototypes[k], &buffer)
+			prototypes[k] = pl.prototype(pl.declared[k], &buffer)
 		}
 		for k := from; k < min(to, len(bodies)); k++ {
 			bodies[k] = pl.body(pl.Bodies[k])
@@ -182,9 +152,6 @@ func (pl *planner) functions(ctx context.Context) {
 			pl.editLines(&bodies[k], file, false)
 		}
 	}
-	if len(bodies) > 0 {
-		pl.ends = "\n"
-	}
 }
 
 // prototype returns a forward declaration of a function, on one line.
@@ -197,7 +164,7 @@ func (pl *planner) prototype(d resolve.DeclID, buffer *[]byte) ptx.Piece {
 		text = ptx.Apply(nil, f.Src.Text, decl.Header, edits)
 	}
 	*buffer = append((*buffer)[:0], pl.linkage(d).Word()...)
-	*buffer = append(ptx.AppendCompact(*buffer, text), prototypeEnd...)
+	*buffer = append(ptx.AppendCompact(*buffer, text), ";\n"...)
 	return ptx.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer)}
 }
 
