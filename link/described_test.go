@@ -56,6 +56,30 @@ func TestDescribesOutput(t *testing.T) {
 	}
 }
 
+// TestSameMessages links modules several times, with the modules of another command too, and compares the messages,
+// which must not follow the order of a map.
+func TestSameMessages(t *testing.T) {
+	said := func(set []link.Input) string {
+		r, err := link.Link(t.Context(), link.Options{Inputs: set, DedupeIdentical: true, Verbose: true})
+		if err != nil {
+			return err.Error()
+		}
+		var b strings.Builder
+		link.WriteMessages(&b, r.Messages, link.Style{})
+		return b.String()
+	}
+	sets := allLinks(t)
+	for i, set := range sets {
+		set = append(slices.Clip(set), sets[(i+1)%len(sets)]...)
+		first := said(set)
+		for range 3 {
+			if d := gocmp.Diff(first, said(set)); d != "" {
+				t.Fatalf("%s\n%s", inputNames(set), d)
+			}
+		}
+	}
+}
+
 // undeclares reports whether a module uses a name that it does not declare, such as a function of OptiX. The output may
 // declare the name for another module.
 func undeclares(in link.Input) bool {
