@@ -47,7 +47,7 @@ type planner struct {
 	aligns *abicheck.ParamAlignments
 	marks  []map[string]string // by file: new names of labels of trace.mark
 
-	section *ptx.Pieces // gets what is added
+	section *ptx.Pieces // to which pieces are added
 }
 
 // New decides the output:
@@ -72,6 +72,7 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	p.Debug, p.LineInfo = debug.target, pl.lines.any()
 	pl.arrange()
 
+	p.reserve()
 	pl.section = &p.head
 	pl.record()
 	pl.directives()
@@ -84,7 +85,6 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	for _, s := range p.Externs {
 		pl.extern(s)
 	}
-	p.prototypes = make(ptx.Pieces, len(p.declared))
 	pl.section = &p.statements
 	for _, d := range p.forwards {
 		pl.forward(d)
@@ -97,7 +97,6 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	}
 	pl.others()
 	pl.metadata()
-	p.bodies = make(ptx.Pieces, len(p.Bodies))
 	pl.functions(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -105,6 +104,18 @@ func New(ctx context.Context, t *resolve.Table, names *resolve.Names, h Header, 
 	pl.debugSections(debug)
 	p.size = p.contents.size()
 	return p, nil
+}
+
+// reserve gives the sections memory. Other functions set the prototypes and the bodies.
+func (p *Program) reserve() {
+	head, statements := 5+len(p.pragmas), len(p.forwards)+len(p.Variables)+len(p.Aliases)
+	memory := make(ptx.Pieces, head+len(p.Externs)+len(p.declared)+statements+len(p.Bodies))
+	section := func(n int) (s ptx.Pieces) {
+		s, memory = memory[:n:n], memory[n:]
+		return s
+	}
+	p.head, p.externs, p.prototypes = section(head)[:0], section(len(p.Externs))[:0], section(len(p.declared))
+	p.statements, p.bodies = section(statements)[:0], section(len(p.Bodies))
 }
 
 func (pl *planner) add(p ptx.Piece) { pl.section.Add(p) }
