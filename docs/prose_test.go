@@ -42,3 +42,23 @@ func TestPlainComments(t *testing.T) {
 		t.Errorf("read %d comments", read)
 	}
 }
+
+// TestPlainPages reads the pages that are written by hand.
+func TestPlainPages(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vague := regexp.MustCompile(`(?i)\b(those of|that of|of which|behind|anew)\b`) // "What is linked" is a good title
+	for _, page := range append(pages, "../README.md", "../DESIGN.md", "../CONTRIBUTING.md") {
+		switch page {
+		case "advice.md", "errors.md", "options.md", "benchmarks.md", "codegen.md", "gpu.md", "real-programs.md": // written by programs
+			continue
+		}
+		for i, line := range strings.Split(read(t, page), "\n") {
+			if found := vague.FindString(line); found != "" {
+				t.Errorf("%s:%d: name the thing in place of %q", page, i+1, found)
+			}
+		}
+	}
+}
