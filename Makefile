@@ -10,7 +10,8 @@
 # make nvjitlink-cases  compare them with NVIDIA's 12.4, 12.9 and 13.5, and write integrations/c/nvjitlink-cases.md
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
-# make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
+# make test-all  fetch compilers, Bazel and a browser too, and run all tests
+# make race     run the tests of the packages with the race detector, except those of single modules
 # make test-arm64  run the tests of the packages, and the scripts, as programs for arm64, with qemu-user-static of Debian
 # make test-remote  build with Bazel, and keep cubins, on a remote-execution server on loopback
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
@@ -58,6 +59,8 @@ test: oracles
 test-all: FORCE
 	internal/oracles/fetch.sh --compilers
 	$(GO) run ./internal/gotest -timeout $(TIMEOUT) ./...
+
+race: oracles
 	CGO_ENABLED=1 $(GO) test -timeout $(TIMEOUT) -race -short -skip '$(ALONE)' $(RACE)
 
 test-arm64: oracles
