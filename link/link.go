@@ -97,7 +97,8 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	o.Cubins = members.cubins()
 
 	// Check compares what modules say of each other's functions and objects, and finds what no output can express. The
-	// checks only read, so they run in parallel. All errors of a link end here, together: the passes below report none.
+	// checks only read, so they run in parallel. All errors in the inputs are reported here, together. Below, only the
+	// machine can fail, and -O on more lines than it can number.
 	var c checked
 	pass("check", func() { c = check(ctx, table, host, o, log) })
 	if err := refused(ctx, table, in, cubins, log); err != nil {
@@ -173,8 +174,8 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 
 // resolve decides which definition each name refers to, and which cubins of archives are linked. A cubin may need
 // modules of archives, and these may need further cubins, so both kinds are read in rounds until no name needs
-// another. Only the messages of the last round count: a name that is undefined in an earlier round may be defined by
-// the next. The last round follows settle, which drops the members that no name has needed.
+// another. Until settle drops the cubins that no name has needed, the names that they define may stay undefined. Each
+// round repeats the messages of the one before, so only the messages of the last round are kept.
 func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers, cubins cubins, maps *mapped.Files, log *diag.Log) (*resolve.Table, cubins, error) {
 	defer func() { in.set = nil }() // drop the files that are not linked
 	for {

@@ -11,7 +11,7 @@ import (
 )
 
 // opened opens modules named a.ptx, b.ptx and so on. "pulled " before a text makes it an
-// archive member that something needs; comments before a text are those of a compiler.
+// archive member that something needs; comments before a text name its compiler.
 func opened(t *testing.T, texts ...string) []*object.File {
 	t.Helper()
 	var inputs []object.Input

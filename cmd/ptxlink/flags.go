@@ -62,7 +62,7 @@ func newFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "why-live", Category: linking, Usage: "print what keeps `SYMBOL`"},
 		&cli.BoolFlag{Name: "strip-debug", Aliases: []string{"S", "strip-all", "s"}, Category: linking, Usage: "remove debug information"},
 		&cli.StringFlag{Name: "ptx-version", Category: linking, Usage: "write `VERSION` as .version (default: the highest of the inputs)\n" +
-			"One below that of an input gives a warning, since only ptxas knows the versions of targets, directives and instructions."},
+			"A lower version than an input has gives a warning, because only ptxas knows which targets, directives and instructions it lacks."},
 		&cli.StringFlag{Name: "host", Category: linking, Usage: "host platform of inputs that do not record one: `OS-CPU`\n" +
 			"For example linux-x86_64."},
 		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "allow different host operating systems, with a warning"},

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { oracles.Main(m) }
 
 const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
-// opened opens modules named a.ptx, b.ptx and so on. Comments before a text are those of a compiler.
+// opened opens modules named a.ptx, b.ptx and so on. Comments before a text name its compiler.
 func opened(t *testing.T, texts ...string) []*object.File {
 	t.Helper()
 	var inputs []object.Input

@@ -1,6 +1,6 @@
 // Package advice, of use to this module only, finds what to do about errors in names: what was meant by an
 // undefined one, and how two definitions of one name came about. It searches definitions, archive members that
-// are not linked, and sources, which takes longer than a link, so it runs after an error only.
+// are not linked, and sources, which takes longer than a link, so it runs only if there is such a message.
 package advice
 
 import (
@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/globs"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/srcline"
 	"ptxlink/object"
@@ -20,7 +19,7 @@ import (
 	"ptxlink/resolve"
 )
 
-// Link is what a link knows beside the message.
+// Link holds what a link knows besides its messages.
 type Link struct {
 	Table *resolve.Table
 	Log   *diag.Log
@@ -544,116 +543,4 @@ func (f found) explain(in diag.Static, name string, m *diag.Message) {
 		help += `, and declare it extern "C"`
 	}
 	m.WithHelp(help + " in " + file)
-}
-
-// declaration adds how to declare a name that a module uses and does not declare.
-func (h *hints) declaration(use resolve.UsePlace, name string, m *diag.Message) {
-	f := use.File
-	if id, ok := f.Lookup(name); ok && f.DeclOf(id) != nil {
-		d := f.DeclOf(id)
-		m.Note(f.At(d.NameSpan), "declared here")
-		if m.WithHelp("move this declaration before its first use"); d.HasBody {
-			m.WithHelp("declare it before its first use, with " + statement(d.Linkage.Word()+f.Declaration(d, name)))
-		}
-		return
-	}
-	h.gather()
-	if h.unknownStatement(name, m) {
-		return
-	}
-	if at, ok := h.named[name]; ok {
-		other := h.list[at]
-		m.Note(other.place(), "another module defines it here")
-		m.WithHelp("declare it in " + f.Name)
-		if d := other.file.DeclOf(other.name); d != nil {
-			m.WithHelp("if this definition is meant, declare it in " + f.Name + " with " + statement(".extern "+other.file.Declaration(d, name)))
-		}
-		if !other.file.Symbols[other.name].Exported() {
-			m.WithHelp(m.Help + ", and make the definition .visible")
-		}
-		return
-	}
-	names := f.Names
-	if code := f.Code(use.In); code != nil {
-		for _, l := range code.Locals {
-			if local := f.Src.String(l.Name); local != name {
-				names = append(names, local)
-			} else if l.Name.Off > use.Span.Off {
-				m.Note(f.At(l.Name), "declared here")
-				m.WithHelp("move this declaration before its first use")
-				return
-			}
-		}
-	}
-	if near := diag.Nearest(names, name); near != "" {
-		m.WithHelp("did you mean " + near + "?")
-		return
-	}
-	m.WithHelp("declare it at the top of the module, with .extern if another module or the driver defines it")
-	if name[0] == '%' {
-		m.WithHelp("declare the register at the start of the function, with its type: " + statement(".reg .b32 "+name))
-	}
-}
-
-func statement(text string) string { return `"` + diag.Escape(text) + `;"` }
-
-// maxMeant limits the names that one message suggests.
-const maxMeant = 3
-
-// meant returns which names of the scope may have been meant: those that a C++ or Rust
-// compiler made of the value, one in an archive member that is not linked, or the most
-// similar one. It says where a kernel was named for a function, or the reverse.
-func (h *hints) meant(value string, scope resolve.Scope) string {
-	if h.searches++; h.searches > maxSearches || len(value) >= 200 {
-		return ""
-	}
-	h.gather()
-	var mangled []string
-	similar, other, limit := "", "", diag.TypoLimit(value)
-	seen, asked := map[string]bool{}, globs.New([]string{value})
-	for _, f := range h.files {
-		for n, name := range f.Names {
-			if scope == resolve.External && name == value && f.Symbols[n].Defined() {
-				return "it has no linkage in " + f.Name + ", so no other module uses it"
-			}
-			switch {
-			case scope == resolve.Entries && resolve.Functions.Has(f, ptx.NameID(n)) && asked.Match(name):
-				other = h.Log.Name(name) + " is a function, not a kernel" + h.Log.With("--export", "; %s keeps functions")
-			case scope == resolve.Functions && resolve.Entries.Has(f, ptx.NameID(n)) && asked.Match(name):
-				other = h.Log.Name(name) + " is a kernel, which no function calls"
-			}
-			if seen[name] || !scope.Has(f, ptx.NameID(n)) {
-				continue
-			}
-			seen[name] = true
-			if name == value {
-				return f.Name + " defines it, but is not linked" + h.Log.With("-u "+name, "; %s links it")
-			}
-			spelt := spell(name)
-			last := spelt.base[strings.LastIndexByte(spelt.base, ':')+1:]
-			for _, spelling := range []string{spelt.plain, spelt.base, last} {
-				if spelt.plain != name && asked.Match(spelling) {
-					mangled = append(mangled, name+", which is "+diag.Escape(spelt.plain))
-					break
-				}
-			}
-			for _, spelling := range []string{name, last} {
-				if d := diag.Distance(spelling, value, limit); d <= limit && !globs.IsPattern(value) {
-					limit, similar = d-1, name
-				}
-			}
-		}
-	}
-	switch {
-	case len(mangled) > maxMeant:
-		return fmt.Sprintf("did you mean %s (and %d more)?", strings.Join(mangled[:maxMeant], ", or "), len(mangled)-maxMeant)
-	case mangled != nil:
-		return "did you mean " + strings.Join(mangled, ", or ") + "?"
-	case similar == "" || other != "":
-		return other
-	}
-	if plain := h.Log.Unmangled(similar); plain != "" {
-		similar += ", which is " + plain
-	}
-	return "did you mean " + similar + "?"
 }

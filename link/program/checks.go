@@ -18,7 +18,7 @@ import (
 // The checks in this file find what no output can express. Package link runs them with the checks of abicheck, before
 // anything of the output is decided, so that all errors of a link come together; New reports nothing.
 
-// variables returns the variables of the output that a check is about, by input.
+// variables returns the wanted variables of the output, in the order of the inputs.
 func variables(t *resolve.Table, wanted func(*ptx.Decl) bool) (list []resolve.DeclID) {
 	for i, f := range t.Files {
 		for d := range f.Decls {
@@ -121,8 +121,8 @@ func Pragmas(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// LineFiles reports .file directives that give an index twice, and warns about those that tools of NVIDIA refuse, and
-// about lines in bodies of the output that refer to none.
+// LineFiles reports two files with one index. It warns about file names that ptxas refuses, and about lines whose file
+// the module does not declare, if their body is in the output.
 func LineFiles(t *resolve.Table, log *diag.Log) {
 	for i, f := range t.Files {
 		var first map[int64]diag.Span

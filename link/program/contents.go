@@ -13,9 +13,9 @@ import (
 type contents struct {
 	head       ptx.Pieces // the record of the inputs, .version, .target, .address_size, files, pragmas
 	externs    ptx.Pieces
-	prototypes ptx.Pieces // of Program.prototypes
+	prototypes ptx.Pieces // one for each of Layout.declared
 	statements ptx.Pieces // variables, aliases, unknown statements, metadata; variables of the optimiser
-	bodies     ptx.Pieces // of Program.Bodies
+	bodies     ptx.Pieces // one for each of Layout.Bodies
 	debug      []debugSection
 	spaced     bool // the head ends with an empty line
 }

@@ -252,34 +252,34 @@ type Debug struct {
 // error is the error of a context that has ended.
 func (d *DebugSections) Merge(ctx context.Context, names *resolve.Names, o Options, log *diag.Log) (*Debug, error) {
 	lines := newLineTable(d.t, d, o)
-	merged := &Debug{sections: d, lines: lines, modules: map[int32]*debuginfo.Module{}}
-	lines.debug = merged
+	debug := &Debug{sections: d, lines: lines, modules: map[int32]*debuginfo.Module{}}
+	lines.debug = debug
 	switch {
 	case d.verbatim >= 0:
 		f := d.t.Files[d.verbatim]
-		merged.target = f.Debug && says(f, "debug")
+		debug.target = f.Debug && says(f, "debug")
 	case len(d.files) > 0:
 		var modules []*debuginfo.Module
 		for _, i := range d.files {
 			m := d.module(i, names)
 			m.Files = lines.of[i]
-			merged.modules[i] = m
+			debug.modules[i] = m
 			modules = append(modules, m)
 		}
 		sections, kept, err := debuginfo.Merge(ctx, modules, o.Jobs, log)
 		if err != nil {
 			return nil, err
 		}
-		merged.merged = sections
+		debug.merged = sections
 		info := slices.ContainsFunc(sections, func(s debuginfo.Section) bool { return s.Name == ".debug_info" && s.Size > 0 })
 		for _, m := range kept {
-			merged.target = merged.target || info && says(m.File, "debug")
+			debug.target = debug.target || info && says(m.File, "debug")
 		}
 	}
-	if merged.target {
+	if debug.target {
 		warnMixed(d.t.Files, log)
 	}
-	return merged, nil
+	return debug, nil
 }
 
 // warnMixed reports which inputs lose optimisation because of the debug information of others:

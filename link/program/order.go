@@ -52,7 +52,7 @@ func newInitialisers(t *resolve.Table, variables []resolve.DeclID) *initialisers
 
 // order returns the variables, each after the variables it uses and otherwise in their
 // original order. forward marks variables that must have a forward declaration; edges to them
-// do not count. Every cycle must have an external member (InitialiserCycles).
+// do not count. Every cycle must have an external member (Initialisers).
 //
 // The time is linear in the number of edges:
 //

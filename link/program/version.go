@@ -54,7 +54,7 @@ func (pl *planner) lowerVolatile(edits []ptx.Edit, f *object.File, d *ptx.Decl) 
 func (h *Header) choose(v ptx.Version, log *diag.Log) {
 	if v.Less(h.Version) {
 		log.Warn(diag.Lowered, h.versionFile.At(h.versionFile.VersionSpan), fmt.Sprintf("the version of the output is lowered from %s, which this module has, to %s", h.Version, v)).
-			WithHelp("ptxas says what is not in " + v.String())
+			WithHelp("ptxas reports what PTX " + v.String() + " lacks")
 	}
 	h.Version = v
 }
