@@ -84,7 +84,7 @@ type Options struct {
 	// they define may stay undefined, definitions that they need stay in the output, and their
 	// symbols must agree with the declarations of the modules. If there are Cubins, there may be no
 	// Inputs.
-	Cubins []Cubin
+	Cubins []*object.Cubin
 	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
 	WarnUndefined bool
 	// AllowDuplicates takes the first of several strong definitions of a name. Their
@@ -256,8 +256,8 @@ type Result struct {
 	InlinedCalls []InlinedCall
 	// Folded are the functions that another one replaces (Optimize.Fold).
 	Folded []FoldedFunction
-	// Cubins are the indexes in Options.Cubins of the linked cubins, in order.
-	Cubins []int
+	// Cubins are the linked cubins of Options.Cubins, in order.
+	Cubins []*object.Cubin
 	// OffloadMaps are the lines that start with "//:" in the linked modules, if Options.OffloadMaps
 	// is set. gcc writes there the names that its host code offloads, and the output must have
 	// these lines because gcc's mkoffload reads them.
@@ -266,7 +266,6 @@ type Result struct {
 	Passes []Pass
 
 	spelling  diag.Spelling
-	cubins    []Cubin // needed by the map
 	describer func() description
 	emitted   []byte         // PTX, unless the caller has replaced it
 	known     []ptx.Body     // bodies of emitted, which Parse need not read

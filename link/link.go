@@ -79,10 +79,8 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 
 	// Load reads the inputs in parallel and parses each once. Members of archives are read in rounds, because the
 	// members that are linked decide which others are needed. The names of cubins count as needs and definitions.
-	members := newCubinMembers(o.Cubins)
-	cubins := readCubins(members.cubins(), log)
-	var in inputs
-	pass("load", func() { err = in.load(ctx, o, cubins, maps, log) })
+	in := inputs{cubins: resolve.NewCubins(o.Cubins)}
+	pass("load", func() { err = in.load(ctx, o, maps, log) })
 	if err != nil {
 		return nil, err
 	}
@@ -90,18 +88,17 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	// Resolve decides which definition each name refers to, and which definitions nothing needs. It may load further
 	// members for the cubins that it links. Afterwards no file and no name is added, because the checks must see all.
 	var table *resolve.Table
-	pass("resolve", func() { table, cubins, err = in.resolve(ctx, o, &members, cubins, maps, log) })
+	pass("resolve", func() { table, err = in.resolve(ctx, o, maps, log) })
 	if err != nil {
 		return nil, err
 	}
-	o.Cubins = members.cubins()
 
 	// Check compares what modules say of each other's functions and objects, and finds what no output can express. The
 	// checks only read, so they run in parallel. All errors in the inputs are reported here, together. Below, only the
 	// machine can fail, and -O on more lines than it can number.
 	var c checked
 	pass("check", func() { c = check(ctx, table, host, o, log) })
-	if err := refused(ctx, table, in, cubins, log); err != nil {
+	if err := refused(ctx, table, in, log); err != nil {
 		return nil, err
 	}
 
@@ -136,12 +133,11 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 
 	// The result takes the messages, so no pass below may add one.
 	r := describe(p, in, o, log)
-	r.Cubins, r.cubins, r.Pulls = members.chosen(), o.Cubins, append(r.Pulls, members.pulls...)
 
 	// Optimise changes functions of the planned output, where each name has one meaning and every caller is known.
 	if !o.CheckOnly && o.Optimize.Enabled() {
-		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
-		o.Optimize.Interposable = o.Optimize.Interposable || len(o.Cubins) > 0
+		o.Undefined = append(slices.Clip(o.Undefined), in.cubins.Needed()...)
+		o.Optimize.Interposable = o.Optimize.Interposable || len(r.Cubins) > 0
 		pass("optimise", func() { err = r.optimize(ctx, p, sections, o) })
 		if err != nil {
 			return nil, err
@@ -174,30 +170,24 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 
 // resolve decides which definition each name refers to, and which cubins of archives are linked. A cubin may need
 // modules of archives, and these may need further cubins, so both kinds are read in rounds until no name needs
-// another. Until settle drops the cubins that no name has needed, the names that they define may stay undefined. Each
+// another. Until the cubins that no name has needed are dropped, the names that they define may stay undefined. Each
 // round repeats the messages of the one before, so only the messages of the last round are kept.
-func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers, cubins cubins, maps *mapped.Files, log *diag.Log) (*resolve.Table, cubins, error) {
+func (in *inputs) resolve(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (*resolve.Table, error) {
 	defer func() { in.set = nil }() // drop the files that are not linked
 	for {
-		round := log
-		if members.offers != nil {
-			round = &diag.Log{Spelling: o.Spelling}
-		}
-		traceSymbols(in.files, members.cubins(), o.TraceSymbols, round)
-		table := resolveNames(in, cubins, o, round)
-		if round.Errors() > 0 || !members.pull(table, o) && !members.settle() {
-			if round != log {
-				log.Append(round)
-			}
-			if log.Errors() == 0 && in.empty && !members.link() {
+		round := &diag.Log{Spelling: o.Spelling}
+		traceSymbols(in.files, in.cubins.Linked(), o.TraceSymbols, round)
+		table := resolveNames(in, o, round)
+		if round.Errors() > 0 || !in.cubins.Choose(table, slices.Concat(o.Undefined, o.RequireDefined)...) {
+			log.Append(round)
+			if log.Errors() == 0 && in.empty && in.cubins.Empty() {
 				nothingLinked(log)
 			}
-			return table, cubins, nil
+			return table, nil
 		}
 		// Members of archives were linked or dropped, so the names must be resolved again.
-		cubins = readCubins(members.cubins(), log)
-		if err := in.load(ctx, o, cubins, maps, log); err != nil {
-			return nil, cubins, err
+		if err := in.load(ctx, o, maps, log); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -287,36 +277,21 @@ func (o Options) named() []resolve.Named {
 
 // resolveNames decides which definition each name refers to, and which definitions are in the
 // output.
-func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.Table {
+func resolveNames(in *inputs, o Options, log *diag.Log) *resolve.Table {
 	options := resolve.Options{
-		Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
+		Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, WarnUndefined: o.WarnUndefined,
 		Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
-		Others: cubins.all, OtherKernels: cubins.kernels, Assembled: o.Assembled,
-	}
-	if cubins.defined != nil {
-		options.Earlier = cubins.earlier
+		Cubins: in.cubins, NvlinkReports: len(o.Kernels)+len(o.Launched) > 0, Assembled: o.Assembled,
 	}
 	t := resolve.Resolve(in.files, options, log)
 	missing := t.Unmatched(o.named(), log)
 	t.Hide(o.Localize, o.Exports)
-	collect(t, cubins, o)
+	collect(t, o)
 	missing = append(missing, t.Undefined(in.set.Unusable, log)...)
-	needed := cubins.check(t, o, log)
-	if len(missing)+len(needed) > 0 {
-		adviseNames(t, in, cubins, o, missing, needed, log)
+	if len(missing) > 0 {
+		advice.Names(advice.Link{Table: t, Log: log, Members: in.set.Outlines, Cubins: o.Cubins, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject}, missing)
 	}
 	return t
-}
-
-// adviseNames adds what was meant by names that are missing. Cubins need the names in needed.
-func adviseNames(t *resolve.Table, in *inputs, cubins cubins, o Options, missing, needed []resolve.Missing, log *diag.Log) {
-	l := advice.Link{Table: t, Log: log, Members: in.set.Outlines, WholeProgram: o.WholeProgram, NotLinked: o.NotLinked, HostObject: o.HostObject}
-	if cubins.defined != nil {
-		l.Cubins = func() []*object.File { return cubinFiles(o.Cubins) }
-	}
-	advice.Names(l, missing)
-	l.Log = &diag.Log{Spelling: log.Without("--allow-undefined")} // nvlink leaves no name undefined
-	advice.Names(l, needed)
 }
 
 // kernels returns patterns of the entries that Kernels keeps, since resolve takes only patterns.
@@ -328,12 +303,12 @@ func (o Options) kernels() (patterns []string) {
 }
 
 // collect removes definitions that nothing in the output refers to.
-func collect(t *resolve.Table, cubins cubins, o Options) {
+func collect(t *resolve.Table, o Options) {
 	if o.KeepUnused || o.Relocatable {
 		return
 	}
 	t.Collect(resolve.Roots{
-		Entries: slices.Concat(o.Entries, o.kernels(), o.Launched), Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined, cubins.needed),
+		Entries: slices.Concat(o.Entries, o.kernels(), o.Launched), Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined),
 		Variables: !o.CollectVariables, Ways: len(o.WhyLive) > 0,
 	})
 }
@@ -353,6 +328,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	c.header = program.MergeHeaders(files, addressSize, o.Version, log)
 	c.header.CheckArch(files, o.Arch, log)
 	checks := append(make([]func(*resolve.Table, *diag.Log), 0, 20),
+		abicheck.Cubins,
 		abicheck.Conventions,
 		abicheck.Symbols,
 		func(t *resolve.Table, log *diag.Log) { abicheck.SystemCalls(t, c.header.AddressSize, log) },
@@ -406,11 +382,11 @@ func rename(t *resolve.Table, debug *program.DebugSections, jobs int, log *diag.
 
 // refused returns the error of a link that reported errors or was cancelled. Its messages must be
 // in command-line order, whichever pass reported them.
-func refused(ctx context.Context, t *resolve.Table, in inputs, cubins cubins, log *diag.Log) error {
+func refused(ctx context.Context, t *resolve.Table, in inputs, log *diag.Log) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
 		advice.Duplicates(t, log)
-		advice.Copies(in.duplicated(cubins), log)
+		advice.Copies(in.duplicated(), log)
 		advice.Sources(in.files, log)
 		e := &Errors{Messages: log.Messages}
 		for _, f := range in.files {

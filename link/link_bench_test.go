@@ -82,8 +82,8 @@ func BenchmarkPass(b *testing.B) {
 		run  func()
 	}{
 		{"load", func() {
-			l = passes{log: &diag.Log{}}
-			l.err = l.in.load(context.Background(), o, cubins{}, nil, l.log)
+			l = passes{log: &diag.Log{}, in: inputs{cubins: &resolve.Cubins{}}}
+			l.err = l.in.load(context.Background(), o, nil, l.log)
 		}},
 		{"resolve", func() {
 			l.table = resolve.Resolve(l.in.files, resolve.Options{}, l.log)

@@ -22,6 +22,7 @@ type inputs struct {
 	pulls  []resolve.Pull
 	unused []string // paths of archives with no linked member
 	set    *object.Set
+	cubins *resolve.Cubins
 	empty  bool // files is a module without symbols, because only Options.Cubins are linked
 
 	named    []object.Input    // the inputs of set
@@ -32,9 +33,9 @@ type inputs struct {
 }
 
 // load reads the inputs, and the needed members of archives. If the index of an archive turns out
-// to be wrong, load must read the archive again without it. A later call, for other cubins, loads
+// to be wrong, load must read the archive again without it. A later call, with more linked cubins, loads
 // only missing files.
-func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapped.Files, log *diag.Log) (err error) {
+func (in *inputs) load(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (err error) {
 	if in.named == nil {
 		if in.redirect, err = o.redirect(); err != nil {
 			return err
@@ -49,14 +50,14 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 			}
 		}
 		if try.Errors() == 0 {
-			err = in.choose(ctx, o, cubins, &try)
+			err = in.choose(ctx, o, &try)
 		}
 		if err == nil {
 			again := in.set.Distrusted(log)
 			if again == nil {
 				*log = try
 				if err = in.change(ctx, o, log); err == nil {
-					err = loaded(*in, cubins, log)
+					err = loaded(*in, log)
 				}
 				if err == nil {
 					return nil
@@ -88,12 +89,12 @@ func CheckInputs(ctx context.Context, o Options) error {
 }
 
 // choose sets the files that are linked.
-func (in *inputs) choose(ctx context.Context, o Options, cubins cubins, log *diag.Log) (err error) {
+func (in *inputs) choose(ctx context.Context, o Options, log *diag.Log) (err error) {
 	for f, symbols := range in.relinked {
 		f.Symbols = symbols
 	}
 	read := func(units []*object.Unit) error { return in.set.Read(ctx, units, log) }
-	in.files, in.pulls, err = resolve.Live(in.set.Units, slices.Concat(o.Undefined, o.RequireDefined, cubins.needed), cubins.names, in.redirect, read)
+	in.files, in.pulls, err = resolve.Live(in.set.Units, slices.Concat(o.Undefined, o.RequireDefined, in.cubins.Needed()), in.cubins.Names(), in.redirect, read)
 	in.unused = unused(in.set.Archives(), in.files)
 	if in.empty = len(in.files) == 0 && len(o.Cubins) > 0; in.empty && err == nil {
 		gpu, _ := object.ParseGPU(o.Arch)
@@ -123,19 +124,19 @@ func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
 
 // loaded returns an error if the inputs cannot be linked at all, because of reported errors or
 // because there are none.
-func loaded(in inputs, cubins cubins, log *diag.Log) error {
+func loaded(in inputs, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
 		nothingLinked(log)
 	}
 	if log.Errors() > 0 {
-		advice.Copies(in.duplicated(cubins), log)
+		advice.Copies(in.duplicated(), log)
 		return &Errors{Messages: log.Messages, IO: in.set.Unread}
 	}
 	return nil
 }
 
 // duplicated returns the modules and cubins, for advice on names that two of them define.
-func (in inputs) duplicated(cubins cubins) (list []advice.Input) {
+func (in inputs) duplicated() (list []advice.Input) {
 	for _, f := range in.files {
 		module := advice.Input{Name: f.Src.Name, File: f}
 		if f.Input < len(in.named) { // otherwise the link made it
@@ -143,8 +144,8 @@ func (in inputs) duplicated(cubins cubins) (list []advice.Input) {
 		}
 		list = append(list, module)
 	}
-	for _, c := range cubins.list {
-		cubin := advice.Input{Name: c.Name, Code: c.Code}
+	for _, c := range in.cubins.Linked() {
+		cubin := advice.Input{Name: c.Name, Code: c.Data}
 		for _, s := range c.Symbols {
 			if s.Defined {
 				cubin.Defines = append(cubin.Defines, s.Name)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"ptxlink/internal/srcline"
+	"ptxlink/object"
+	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
 
@@ -101,7 +103,7 @@ type MapCubin struct {
 }
 
 // MapCubinSymbol is a global or weak symbol of a cubin. Bytes is the size of a function's code or
-// of a variable, and Types are written as CubinTypes returns them.
+// of a variable, and Types are written as container.PrototypeText returns them.
 type MapCubinSymbol struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`    // entry, func or object
@@ -112,7 +114,7 @@ type MapCubinSymbol struct {
 }
 
 // cubins sets Cubins, and names cubins as the suppliers of undefined symbols that they define.
-func (m *Map) cubins(list []Cubin) {
+func (m *Map) cubins(list []*object.Cubin) {
 	suppliers := map[string]string{}
 	for _, c := range list {
 		x := MapCubin{Name: c.Name, Symbols: []MapCubinSymbol{}, Needs: []string{}}
@@ -124,7 +126,7 @@ func (m *Map) cubins(list []Cubin) {
 			if suppliers[s.Name] == "" || !s.Weak {
 				suppliers[s.Name] = c.Name
 			}
-			x.Symbols = append(x.Symbols, MapCubinSymbol{s.Name, s.Kind(), s.Linkage(), s.Size, CubinTypes(s.Prototype), s.Registers})
+			x.Symbols = append(x.Symbols, MapCubinSymbol{s.Name, s.Kind(), s.Linkage(), s.Size, container.PrototypeText(s.Prototype), s.Registers})
 		}
 		m.Cubins = append(m.Cubins, x)
 	}
@@ -173,7 +175,7 @@ func (r *Result) Map() *Map {
 	m.Output = MapOutput{r.Version, r.Target, r.AddressSize, r.Size()}
 	m.Symbols, m.Dropped, m.Removed = m.list(r.Symbols(), sources), m.list(r.Dropped(), sources), m.list(r.Removed(), sources)
 	m.Messages = MapMessages(r.Messages, r.spelling)
-	m.cubins(r.cubins)
+	m.cubins(r.Cubins)
 	for _, in := range r.Modules {
 		m.Inputs = append(m.Inputs, MapInput{Module: in})
 	}

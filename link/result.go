@@ -28,11 +28,12 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 		Kernels:     p.Kernels(),
 		Debug:       p.Debug,
 		Unused:      in.unused,
+		Cubins:      in.cubins.Linked(),
 		LineInfo:    p.LineInfo,
 	}
 	r.Modules = make([]Module, 0, len(t.Files))
 	if o.CrossReference {
-		r.References = d.references(o.Cubins)
+		r.References = d.references(in.cubins.Linked())
 	}
 	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{
@@ -50,7 +51,7 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 		}
 	}
 	needs := map[string]string{} // the first cubin that needs a name
-	for _, c := range o.Cubins {
+	for _, c := range r.Cubins {
 		for _, s := range c.Symbols {
 			if !s.Defined && needs[s.Name] == "" {
 				needs[s.Name] = c.Name
@@ -63,6 +64,9 @@ func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 			by = pull.By.Name
 		}
 		r.Pulls = append(r.Pulls, Pull{pull.File.Name, pull.Symbol, by})
+	}
+	for _, pull := range in.cubins.Pulls() {
+		r.Pulls = append(r.Pulls, Pull{pull.Cubin, pull.Symbol, pull.By})
 	}
 	if o.Verbose {
 		d.explain(r, log)
@@ -194,9 +198,9 @@ func (d describer) ways(name string, o Options) (all []Why) {
 			}
 		})
 	}
-	for _, c := range o.Cubins {
+	for _, c := range d.Table.Cubins.Linked() {
 		for _, s := range c.Symbols {
-			if s.Name == name && s.Defined && !c.Archived {
+			if s.Name == name && s.Defined {
 				in := Symbol{Name: name, Original: name, Module: c.Name, Kind: s.Kind(), Space: s.Space, Linkage: s.Linkage(), Size: s.Size}
 				all = append(all, Why{Symbol: in, Way: []Symbol{in}})
 			}
@@ -208,7 +212,7 @@ func (d describer) ways(name string, o Options) (all []Why) {
 // lost returns why another definition is used instead of this one.
 func (d describer) lost(id object.ID) string {
 	def := d.Table.Symbols[d.Table.Of(id)].Def
-	if def.File < 0 { // because of resolve.Options.Earlier
+	if def.File < 0 { // because of a cubin
 		return "the weak definition of an earlier cubin is used"
 	}
 	winner := d.Table.Files[def.File]

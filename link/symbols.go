@@ -263,7 +263,7 @@ func initialValue(word, number string) (text string, ok bool) {
 }
 
 // traceSymbols adds a note for each module that defines or uses one of the names.
-func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *diag.Log) {
+func traceSymbols(files []*object.File, cubins []*object.Cubin, names []string, log *diag.Log) {
 	if len(names) == 0 {
 		return
 	}
@@ -300,9 +300,9 @@ func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *dia
 	}
 	for _, c := range cubins {
 		for _, s := range c.Symbols {
-			if !c.Archived && slices.Contains(names, s.Name) {
+			if slices.Contains(names, s.Name) {
 				what := map[bool]string{false: "reference to ", true: "definition of "}[s.Defined]
-				log.Note(diag.InFile(c.Name, 0, 0), what+log.Name(s.Name))
+				log.Note(c.Place(), what+log.Name(s.Name))
 			}
 		}
 	}
@@ -319,7 +319,7 @@ type Reference struct {
 
 // references returns the external symbols in the order of their names, including the symbols of
 // cubins.
-func (d describer) references(cubins []Cubin) (list []Reference) {
+func (d describer) references(cubins []*object.Cubin) (list []Reference) {
 	at := map[string]int{}
 	for i := range d.Table.Symbols {
 		s := &d.Table.Symbols[i]
@@ -346,7 +346,7 @@ func (d describer) references(cubins []Cubin) (list []Reference) {
 	for _, c := range cubins {
 		for _, s := range c.Symbols {
 			i, known := at[s.Name]
-			if !known && ofNvlink(s.Name) || c.Archived {
+			if !known && resolve.OfNvlink(s.Name) {
 				continue
 			}
 			if !known {

@@ -4,7 +4,7 @@ import "ptxlink/internal/globs"
 
 // Hide makes definitions local in the output: those that local matches (path.Match). If
 // global matches too, the more specific wins, as in a version script of GNU ld: a name,
-// then a pattern, then "*". Equally specific ones, and the names in Options.Others, stay
+// then a pattern, then "*". Equally specific ones, and names in cubins, stay
 // global.
 func (t *Table) Hide(local, global []string) {
 	if len(local) == 0 {
@@ -13,7 +13,6 @@ func (t *Table) Hide(local, global []string) {
 	hide, keep := globs.New(local), globs.New(global)
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
-		_, other := t.options.Others[s.Name]
-		s.Hidden = s.Defined() && !other && hide.Rank(s.Name) > keep.Rank(s.Name)
+		s.Hidden = s.Defined() && !t.Cubins.Knows(s.Name) && hide.Rank(s.Name) > keep.Rank(s.Name)
 	}
 }

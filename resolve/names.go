@@ -81,13 +81,13 @@ func (n *Names) Locals() []LocalRename {
 //  1. External names, defined or not, keep theirs; a redirected one is the name of its
 //     symbol.
 //  2. The first module-local name of a spelling keeps it unless an external name
-//     or Options.Others has it; later ones get a suffix: $str, $str$1, $str$2.
+//     or a cubin has it; later ones get a suffix: $str, $str$1, $str$2.
 //  3. A name inside a function that has the spelling of a module-scope name of
 //     another input gets a suffix (see renamer.captured).
 //  4. So does a name in lookedUp, which debug sections look up, if another function
 //     of the output declares the same spelling: ptxas searches the whole module for
 //     it.
-//  5. A new name must not be a module-scope name of any input, in Options.Others or a value of
+//  5. A new name must not be a module-scope name of any input, in a cubin or a value of
 //     Options.Redirect, or declared in a function: the renamed symbol would silently bind to the
 //     local.
 //
@@ -98,7 +98,7 @@ func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	jobs = parallel.Jobs(jobs, len(t.Symbols) < 500 && len(lookedUp) == 0)
 	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files), jobs: jobs}
 	r.linked = maps.Clone(r.fresh.bases)
-	for name := range t.options.Others {
+	for name := range t.Cubins.shared {
 		r.fresh.take(name)
 	}
 	for _, name := range t.options.Redirect {
@@ -135,8 +135,7 @@ func (r *renamer) moduleNames() {
 				}
 				continue
 			}
-			_, other := r.t.options.Others[name]
-			if local[name] || other || r.t.find(f.NameHash(ptx.NameID(j)), name) != None {
+			if local[name] || r.t.Cubins.Knows(name) || r.t.find(f.NameHash(ptx.NameID(j)), name) != None {
 				r.out[i][j] = r.fresh.name(name)
 				r.differ[i] = true
 				r.Renamed = append(r.Renamed, object.ID{File: int32(i), Name: ptx.NameID(j)})

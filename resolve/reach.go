@@ -49,7 +49,7 @@ type mark struct {
 func (t *Table) Collect(r Roots) {
 	c := collector{t: t, roots: r, entries: globs.New(r.Entries)}
 	c.exports, c.variables = globs.New(r.Exports), r.Variables
-	for _, name := range r.Names {
+	for _, name := range slices.Concat(r.Names, t.Cubins.needed) {
 		c.exports.AddName(name)
 	}
 	if r.Ways {

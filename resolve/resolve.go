@@ -63,6 +63,8 @@ type Table struct {
 	twins   bool   // a name stands for its staticTwin
 	reach   *reach // nil if everything stays
 	options Options
+	// Cubins is the machine code of the link; not nil.
+	Cubins *Cubins
 	// Duplicates holds second strong definitions that were reported.
 	Duplicates map[object.ID]*Duplicate
 }
@@ -149,15 +151,12 @@ type Options struct {
 	// Multiple allows several strong definitions; the first wins. Compared leaves the message about
 	// them to the caller, who calls Table.Duplicate.
 	Multiple, Compared bool
-	// Others are the names that cubins share with the modules, true if one defines it.
-	Others map[string]bool
-	// OtherKernels are the kernels without linkage in cubins.
-	OtherKernels []string
+	// Cubins may be nil. NvlinkReports leaves messages about the names that they need to nvlink, which
+	// first removes kernels that the modules do not know.
+	Cubins        *Cubins
+	NvlinkReports bool
 	// Assembled is set if ptxas will read the output, and says itself what it does not know.
 	Assembled bool
-	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which
-	// is then not in the output. It may be nil.
-	Earlier func(name string, file *object.File) bool
 }
 
 // Resolve chooses the definition of every name. It reports all duplicate symbols.
@@ -175,13 +174,17 @@ type Options struct {
 // values stay private, because the host does not bind those. A .visible or .weak
 // prototype without a body is a reference, like .extern.
 func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
-	t := &Table{Files: files, of: make([][]SymbolID, len(files)), options: o}
+	if o.Cubins == nil {
+		o.Cubins = &Cubins{}
+	}
+	t := &Table{Files: files, of: make([][]SymbolID, len(files)), options: o, Cubins: o.Cubins}
 	t.mention()
 	for i := range t.Symbols {
 		t.choose(&t.Symbols[i], log)
 	}
 	t.forgetKernelNames()
 	t.open()
+	t.Cubins.duplicates(t, log)
 	return t
 }
 
@@ -347,7 +350,7 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 			s.Def = id
 		}
 	}
-	if best == weak && t.options.Earlier != nil && t.options.Earlier(s.Name, t.Files[s.Def.File]) {
+	if best == weak && t.Cubins.wins(s.Name, t.Files[s.Def.File]) {
 		s.Def = object.ID{File: -1}
 	}
 }
@@ -369,7 +372,8 @@ func (t *Table) open() {
 		if s.Defined() {
 			continue
 		}
-		s.Open = t.options.Relocatable || IsSyscall(s.Name) || allowed.Match(s.Name)
+		_, machine := t.Cubins.defined[s.Name]
+		s.Open = t.options.Relocatable || machine || IsSyscall(s.Name) || allowed.Match(s.Name)
 		if !s.Open && leftToPtxas(s.Name) && t.decl(s.Mentions[0]).Kind == ptx.Func {
 			s.Open, s.Left = true, true
 		}

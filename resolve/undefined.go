@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 
+	"ptxlink/internal/globs"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -12,9 +13,10 @@ import (
 type Missing struct {
 	Message *diag.Message
 	Name    string
-	// Kind and Mentions describe an undefined symbol. Only cubins use one without Mentions.
+	// Kind and Mentions describe an undefined symbol. Machine is set if only cubins use it.
 	Kind     ptx.DeclKind
 	Mentions []object.ID
+	Machine  bool
 	// Undeclared is the first use of a name that its module does not declare, or nil.
 	Undeclared *UsePlace
 	// Option names what an option may name, or is nil.
@@ -74,7 +76,10 @@ func (t *Table) Undefined(unusable func(name string) *diag.Message, log *diag.Lo
 			}
 		}
 	}
-	return missing
+	if t.options.Relocatable || t.options.NvlinkReports {
+		return missing
+	}
+	return append(missing, t.Cubins.undefined(t, globs.New(t.options.AllowUndefined), log)...)
 }
 
 const maxUses = 2

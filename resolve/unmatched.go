@@ -107,14 +107,14 @@ func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
 		}
 		asked = append(asked, value)
 	}
-	for name, defined := range t.options.Others {
+	for name, defined := range t.Cubins.shared {
 		shown := o.Scope == Symbols || o.Scope == Definitions && o.Names && defined // by an option that changes nothing
 		if shown || defined && (o.Scope == Exported || o.Scope == Entries) {
 			left.Drop(name)
 		}
 	}
 	if o.Scope == Entries {
-		for _, name := range t.options.OtherKernels {
+		for _, name := range t.Cubins.kernels {
 			left.Drop(name)
 		}
 	}

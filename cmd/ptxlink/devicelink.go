@@ -13,6 +13,7 @@ import (
 	"ptxlink/link/dlink"
 	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
+	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
@@ -197,7 +198,7 @@ func (j *linkJob) neededFor(why, without string, err error) error {
 }
 
 // findNvlinkFor finds nvlink for the cubins of a link, unless it was needed before.
-func (j *linkJob) findNvlinkFor(list []container.Cubin) (err error) {
+func (j *linkJob) findNvlinkFor(list []*object.Cubin) (err error) {
 	switch {
 	case len(list) == 0 || j.options.CheckOnly:
 	case j.assembler.Mode == ptxas.Whole:

@@ -12,7 +12,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
-	"ptxlink/object/container"
+	"ptxlink/object"
 	"ptxlink/object/diag"
 )
 
@@ -117,7 +117,7 @@ func (j *linkJob) link() (*dlink.Linked, error) {
 
 // noteMachineCode says which objects -O cannot change, because they have no PTX for the GPU. It
 // does not count NVIDIA's libraries, which never have PTX.
-func (j *linkJob) noteMachineCode(cubins []container.Cubin) {
+func (j *linkJob) noteMachineCode(cubins []*object.Cubin) {
 	var names []string
 	for _, c := range cubins {
 		if file, _, member := strings.Cut(c.Name, ".a("); !member && !strings.HasSuffix(file, ".cubin") {

@@ -239,7 +239,7 @@ func (j *linkJob) nvlink() error {
 	}
 	return j.produce(func(result *link.Result) []outfile.File {
 		if len(j.options.Launched) > 0 {
-			j.assembler.Kernels, _ = dlink.Kernels(result, job.Launched, job.Cubins.Taken(result))
+			j.assembler.Kernels, _ = dlink.Kernels(result, job.Launched, result.Cubins)
 		}
 		return registerFile(job, register, result)
 	})

@@ -25,8 +25,7 @@ type Link struct {
 	Log   *diag.Log
 	// Members returns the archive members that are not linked.
 	Members func() []*object.File
-	// Cubins returns what cubins define: a file for each, whose text is unknown. It may be nil.
-	Cubins func() []*object.File
+	Cubins  []*object.Cubin
 	// WholeProgram are the names of objects without relocatable device code.
 	WholeProgram []string
 	// NotLinked are other files that are not linked, with the reason.
@@ -40,6 +39,10 @@ type Link struct {
 func Names(l Link, missing []resolve.Missing) {
 	h := &hints{Link: l}
 	for _, m := range missing {
+		h.Log = l.Log
+		if m.Machine { // nvlink leaves no name undefined
+			h.Log = &diag.Log{Spelling: l.Log.Without("--allow-undefined")}
+		}
 		switch {
 		case m.Option != nil:
 			m.Message.WithHelp(h.meant(m.Name, m.Option.Scope))
@@ -112,9 +115,9 @@ func (h *hints) gather() {
 		}
 		return nil
 	})
-	others := h.files
-	if h.Cubins != nil {
-		others = append(slices.Clip(others), h.Cubins()...)
+	others := slices.Clip(h.files)
+	for _, c := range h.Cubins {
+		others = append(others, c.File())
 	}
 	for _, f := range others {
 		for n, sym := range f.Symbols {

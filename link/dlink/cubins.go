@@ -8,53 +8,57 @@ import (
 
 	"ptxlink/internal/globs"
 	"ptxlink/link"
+	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
+	"ptxlink/resolve"
 )
 
-// Cubins holds the machine code that nvlink links with the PTX, and members of archives, which
-// nvlink links only if something needs them.
-type Cubins struct {
-	List    []container.Cubin
-	Symbols []link.Cubin // of List, for link.Options.Cubins
-}
-
-// add adds cubins that come after the first at inputs, or reports why they cannot be read.
-func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Log) {
-	for _, cubin := range list {
-		cubin.Data = container.MendClang(cubin.Data)
-		var locals []container.CubinSymbol
-		symbols, err := cubin.AllSymbols()
-		symbols = slices.DeleteFunc(symbols, func(s container.CubinSymbol) bool {
-			if s.Local && s.Function {
-				locals = append(locals, s)
-			}
-			return s.Local
-		})
+// records returns the records of cubins that come after the first at inputs, and reports which cannot be read.
+func records(list []container.Cubin, archived bool, at int, log *diag.Log) (cubins []*object.Cubin) {
+	for _, code := range list {
+		c, err := object.NewCubin(code)
 		if err != nil {
-			log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
+			log.Error(diag.BadContainer, c.Place(), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
 		}
-		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Locals: locals, Archived: archived, Code: cubin.Data, At: at})
+		c.Archived, c.At = archived, at
+		cubins = append(cubins, c)
 	}
+	return cubins
 }
 
-// Linked returns the cubins of List that a link has taken. link.Options.Cubins must have started
-// with Symbols; others may follow.
-func (c *Cubins) Linked(r *link.Result) []container.Cubin { return taken(c.List, r) }
-
-// Taken returns the symbols of the cubins that Linked returns.
-func (c *Cubins) Taken(r *link.Result) []link.Cubin { return taken(c.Symbols, r) }
-
-func taken[C any](list []C, r *link.Result) (chosen []C) {
-	if r == nil {
-		return nil
+// untyped reports whether modules or cubins share a function whose types a cubin does not record,
+// because it takes the address of the function. PTX of the same code would have the types.
+func untyped(r *link.Result) bool {
+	users := map[string]int{}
+	for _, s := range r.Symbols() {
+		users[s.Name]++
 	}
-	for _, i := range r.Cubins {
-		if i < len(list) {
-			chosen = append(chosen, list[i])
+	for _, c := range r.Cubins {
+		for _, s := range c.Symbols {
+			users[s.Name]++
 		}
 	}
-	return chosen
+	return slices.ContainsFunc(r.Cubins, func(c *object.Cubin) bool {
+		return slices.ContainsFunc(c.Symbols, func(s container.CubinSymbol) bool {
+			return s.Function && !s.Entry && s.Prototype == "" && users[s.Name] > 1 && !resolve.IsSyscall(s.Name) && !resolve.OfNvlink(s.Name)
+		})
+	})
+}
+
+// needed returns the indexes of the members of archives that define one of the names, or that are
+// needed by the output of r, the cubins that it links, or other such members.
+func needed(r *link.Result, members []*object.Cubin, names []string) []int {
+	names, defined := slices.Clone(names), map[string]bool{}
+	for _, s := range r.Symbols() {
+		if defined[s.Name] = s.Linkage != "extern"; !defined[s.Name] {
+			names = append(names, s.Name)
+		}
+	}
+	for _, s := range r.Removed() { // because a member may still need it
+		defined[s.Name] = defined[s.Name] || s.Linkage != ""
+	}
+	return resolve.NeededMembers(r.Cubins, members, names, func(name string) bool { return defined[name] })
 }
 
 // Kernels returns words for nvlink's option -kernels-used, which keeps the kernels whose names
@@ -62,7 +66,7 @@ func taken[C any](list []C, r *link.Result) (chosen []C) {
 // launches. It returns nil if nvlink must keep all kernels: because all are launched, or because
 // the list is too long for an argument. fits is false if the list is too long, or would take nvlink
 // too much time.
-func Kernels(r *link.Result, launched []string, cubins []link.Cubin) (words []string, fits bool) {
+func Kernels(r *link.Result, launched []string, cubins []*object.Cubin) (words []string, fits bool) {
 	const (
 		most  = 100_000   // bytes; Linux allows 128 KiB
 		looks = 1_000_000 // nvlink looks for a word in a name this often in about 15 s
@@ -107,9 +111,4 @@ func prefixes(names, others []string) (words []string) {
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
-}
-
-// from reports whether a link takes any cubin of an archive.
-func (c *Cubins) from(archive string, r *link.Result) bool {
-	return slices.ContainsFunc(c.Linked(r), func(cubin container.Cubin) bool { return strings.HasPrefix(cubin.Name, archive+"(") })
 }

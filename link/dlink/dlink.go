@@ -153,7 +153,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 			j.Modules = append(j.Modules, c.input)
 			j.BothForms = j.BothForms || r.cubinFor(c.Object) != ""
 		case c.verdict == cubinOnly:
-			j.Cubins.add(r.cubins(c.Object), false, len(j.Modules), &log)
+			j.Cubins = append(j.Cubins, records(r.cubins(c.Object), false, len(j.Modules), &log)...)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
 		case c.verdict == ltoOnly:
 			j.Unknown = true
@@ -319,7 +319,7 @@ func (r *reader) library(ctx context.Context, c candidate, j *Job) {
 				list = append(list, cubin)
 			}
 		}
-		j.Cubins.add(list, !c.input.WholeArchive, len(j.Modules), r.log)
+		j.Cubins = append(j.Cubins, records(list, !c.input.WholeArchive, len(j.Modules), r.log)...)
 	}
 }
 
@@ -331,7 +331,8 @@ func (r *reader) library(ctx context.Context, c candidate, j *Job) {
 func (j *Job) RegisterFile(r *link.Result) []byte {
 	var ids []string
 	for _, u := range j.units {
-		if u.code || j.virtual || u.library != "" && j.Cubins.from(u.library, r) || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
+		taken := func(c *object.Cubin) bool { return strings.HasPrefix(c.Name, u.library+"(") }
+		if u.code || j.virtual || u.library != "" && slices.ContainsFunc(r.Cubins, taken) || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
 			ids = append(ids, u.ids...)
 		}
 	}

@@ -118,18 +118,18 @@ func (c *Intermediate) next() (list []int, members bool) {
 }
 
 // Offered returns the members of archives that are not compiled yet, for link.Options.Cubins.
-func (c *Intermediate) Offered() []link.Cubin { return offered(c.members()) }
+func (c *Intermediate) Offered() []*object.Cubin { return offered(c.members()) }
 
-func offered(members []link.Cubin) []link.Cubin {
-	for i := range members {
-		members[i].Offered = true
+func offered(members []*object.Cubin) []*object.Cubin {
+	for _, member := range members {
+		member.Offered = true
 	}
 	return members
 }
 
 // Hidden returns the members of archives that are taken without being among the modules.
-func (c *Intermediate) Hidden() []link.Cubin {
-	var list []link.Cubin
+func (c *Intermediate) Hidden() []*object.Cubin {
+	var list []*object.Cubin
 	for i, u := range c.Units {
 		if c.hidden(i) {
 			list = append(list, symbols(u, nil))
@@ -139,8 +139,8 @@ func (c *Intermediate) Hidden() []link.Cubin {
 }
 
 // symbols returns the names of a unit, without its definitions of the names in defined.
-func symbols(u container.Unit, defined map[string]bool) link.Cubin {
-	member := link.Cubin{Name: u.Name, Archived: true}
+func symbols(u container.Unit, defined map[string]bool) *object.Cubin {
+	member := &object.Cubin{Cubin: container.Cubin{Name: u.Name}, Archived: true}
 	for _, s := range u.Bitcode.Symbols {
 		if !s.Defined || !defined[s.Name] {
 			member.Symbols = append(member.Symbols, container.CubinSymbol{Name: s.PTXName(), Defined: s.Defined, Weak: true})
@@ -151,7 +151,7 @@ func symbols(u container.Unit, defined map[string]bool) link.Cubin {
 
 // members returns the members of archives that are not compiled yet. A definition is omitted if a
 // compiled unit defines the name too, because that unit is linked instead.
-func (c *Intermediate) members() (list []link.Cubin) {
+func (c *Intermediate) members() (list []*object.Cubin) {
 	defined := map[string]bool{}
 	for i, u := range c.Units {
 		if c.offered[i] || u.Bitcode == nil {
@@ -183,11 +183,11 @@ func (c *Intermediate) Pull(r *link.Result, names []string) (pulled bool) {
 		clear(c.offered)
 		return len(members) > 0
 	}
-	needed := r.Needs(c.members(), names...)
-	for _, k := range needed {
+	list := needed(r, c.members(), names)
+	for _, k := range list {
 		c.offered[members[k]] = false
 	}
-	return len(needed) > 0
+	return len(list) > 0
 }
 
 // Arch returns the GPU to compile for: link, the GPU of the link, otherwise the highest GPU of the
@@ -236,7 +236,7 @@ type Outside struct {
 	All       bool     // anything may be used
 	Names     []string // names that must be kept
 	Variables bool     // the host looks up variables, so all must be kept
-	Cubins    []link.Cubin
+	Cubins    []*object.Cubin
 }
 
 // Linked returns the units that a link of the modules of Apart, with Options.CrossReference, has

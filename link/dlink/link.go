@@ -54,8 +54,7 @@ type Compiler interface {
 // Linked is a link of device code.
 type Linked struct {
 	*link.Result
-	Options link.Options      // the options of the PTX link
-	Cubins  []container.Cubin // the cubins that nvlink links with the result
+	Options link.Options // the options of the PTX link
 	// Own separates the inputs with PreferOwn. It is nil if PreferOwn would find no other cubins.
 	Own func() (Separated, []*link.Message)
 }
@@ -116,7 +115,7 @@ func (l *linking) run(ctx context.Context) (*Linked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Preferred && r.Untyped() { // only PTX has the types of all functions
+	if c.Preferred && untyped(r) { // only PTX has the types of all functions
 		as, err := l.take(ctx, PreferPTX)
 		if err != nil {
 			return nil, err
@@ -126,7 +125,7 @@ func (l *linking) run(ctx context.Context) (*Linked, error) {
 		}
 	}
 	r.Messages, r.Passes = l.once(r.Messages), append(l.passes, r.Passes...)
-	linked := &Linked{Result: r, Options: c.options, Cubins: c.Cubins.Linked(r)}
+	linked := &Linked{Result: r, Options: c.options}
 	c.describe(linked, l.Options.Inputs)
 	if l.Prefer == PreferArchived && c.BothForms && len(c.compiled) == 0 {
 		linked.Own = func() (Separated, []*link.Message) { return l.Separate(PreferOwn) }
@@ -221,7 +220,7 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 			if err != nil {
 				return nil, err
 			}
-			if (len(code.units.Units) > 1 || len(s.Modules)+len(s.Cubins.List) > 1) && !l.Apart && Combines(l.Options) {
+			if (len(code.units.Units) > 1 || len(s.Modules)+len(s.Cubins) > 1) && !l.Apart && Combines(l.Options) {
 				code.units.deferInline()
 			}
 			c.compiled = append(c.compiled, intermediate{code.units, compiler, code.kind})
@@ -231,7 +230,7 @@ func (l *linking) take(ctx context.Context, prefer Preference) (*device, error) 
 	if o.Inputs = s.Modules; s.Arch != "" {
 		o.Arch = s.Arch
 	}
-	if o.Cubins = append(slices.Clip(o.Cubins), s.Cubins.Symbols...); o.CheckOnly && len(s.Cubins.List) > 0 { // as for a cubin
+	if o.Cubins = append(slices.Clip(o.Cubins), s.Cubins...); o.CheckOnly && len(s.Cubins) > 0 { // as for a cubin
 		o.Spelling = o.Spelling.Without("--allow-undefined")
 	}
 	for _, compile := range []func(context.Context, *device, intermediate) error{l.compileApart, l.compileTogether} {
@@ -331,7 +330,7 @@ func (l *linking) compileTogether(ctx context.Context, c *device, code intermedi
 		return nil // because the compilers would merge the arrays of two units
 	}
 	units := code.Linked(r, Outside{
-		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: l.wanted(), Variables: !o.CollectVariables, Cubins: c.Cubins.Taken(r),
+		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: l.wanted(), Variables: !o.CollectVariables, Cubins: r.Cubins,
 	})
 	if len(units) == 0 || len(units) == 1 && !code.Quick && !code.deferred() {
 		return nil

@@ -20,8 +20,8 @@ import (
 
 // Separated is the result of Separate.
 type Separated struct {
-	Modules []link.Input // inputs for link.Link, with places for the LTO-IR
-	Cubins  Cubins
+	Modules []link.Input    // inputs for link.Link, with places for the LTO-IR
+	Cubins  []*object.Cubin // machine code, also members of archives that are linked only if something needs them
 	LTOIR   Intermediate
 	Bitcode Intermediate
 	Arch    string // the GPU to link for, if it differs from the options
@@ -69,7 +69,7 @@ func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (fo
 		case cubinOnly:
 			found = true
 			s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)
-			s.Cubins.add(r.cubins(code), archive && !in.WholeArchive, at, r.log)
+			s.Cubins = append(s.Cubins, records(r.cubins(code), archive && !in.WholeArchive, at, r.log)...)
 		case ltoOnly:
 			for _, unit := range r.units(code) {
 				found = true

@@ -14,6 +14,7 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/partition"
+	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -41,10 +42,9 @@ type Options struct {
 	SuppressStackWarnings bool
 	// Modules are the modules of the link. ptxas gets the options that they record.
 	Modules []link.Module
-	// Cubins are the cubins that nvlink links with the output of ptxas: the elements of
-	// link.Options.Cubins whose indexes are in link.Result.Cubins. If there are any, Build.Mode
+	// Cubins are the cubins that nvlink links with the output of ptxas. If there are any, Build.Mode
 	// must be Separate, and with Compile the result can be linked again.
-	Cubins []container.Cubin
+	Cubins []*object.Cubin
 	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling
 	// Cache keeps the output of ptxas; it may be nil.

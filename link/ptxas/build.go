@@ -14,6 +14,7 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/partition"
+	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
@@ -80,7 +81,7 @@ type Build struct {
 type Target struct {
 	Arch string
 	*link.Result
-	Cubins []container.Cubin
+	Cubins []*object.Cubin
 	// Own finds the cubins that may be linked instead of separate functions, unless the user has
 	// chosen the Mode. It may be nil.
 	Own func() Own

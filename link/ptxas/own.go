@@ -7,14 +7,14 @@ import (
 
 	"ptxlink/link"
 	"ptxlink/link/dlink"
-	"ptxlink/object/container"
+	"ptxlink/object"
 	"ptxlink/object/diag"
 )
 
 // Own holds the relocatable cubins that the inputs already contain for the linked module, and
 // Target.Cubins.
 type Own struct {
-	Cubins  []container.Cubin
+	Cubins  []*object.Cubin
 	Kernels []string // the same as Build.Kernels
 	Missing string   // the reason, if an input has no such cubin
 }
@@ -67,10 +67,9 @@ func own(l *dlink.Linked) (own Own) {
 	for _, c := range l.Cubins {
 		linked[c.Name] = append(linked[c.Name], c.Data)
 	}
-	var symbols []link.Cubin
 	for _, archived := range []bool{false, true} { // weak definitions of archives give way
-		for i, c := range all.List {
-			if all.Symbols[i].Archived != archived {
+		for _, c := range all {
+			if c.Archived != archived {
 				continue
 			}
 			if archived { // because an archive may be named twice
@@ -80,12 +79,12 @@ func own(l *dlink.Linked) (own Own) {
 				}
 				linked[c.Name] = slices.Delete(linked[c.Name], same, same+1)
 			}
-			own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
+			own.Cubins = append(own.Cubins, c)
 		}
 	}
 	if own.Kernels = o.Kernels; len(o.Launched) > 0 {
 		var fits bool
-		if own.Kernels, fits = dlink.Kernels(r, o.Launched, symbols); !fits {
+		if own.Kernels, fits = dlink.Kernels(r, o.Launched, own.Cubins); !fits {
 			own.Missing = "nvlink would keep all their kernels, or choose them for long"
 		}
 	}

@@ -1,4 +1,4 @@
-package link
+package abicheck
 
 import (
 	"os"
@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
+	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // TestPrototypes assembles modules of every producer, and compares what ptxas says of each
@@ -72,29 +74,29 @@ func comparePrototypes(t *testing.T, name string, text []byte) (functions int) {
 		var log diag.Log
 		for i := range m.Decls {
 			if d := &m.Decls[i]; d.Name == id {
-				differsFrom(cubinSymbol{CubinSymbol: s}, d, diag.Place{}, &log)
-				kernelDiffers(cubinSymbol{CubinSymbol: s}, d, diag.Place{}, &log)
+				functionDiffers(resolve.CubinSymbol{CubinSymbol: s, Cubin: &object.Cubin{}}, d, diag.Place{}, &log)
+				kernelDiffers(resolve.CubinSymbol{CubinSymbol: s, Cubin: &object.Cubin{}}, d, diag.Place{}, &log)
 			}
 		}
 		for _, message := range log.Messages {
 			t.Errorf("%s: %s: %s: %s", name, s.Name, s.Prototype, message.Text)
 		}
-		if _, _, ok := parsePrototype(s.Prototype); !ok && !s.Entry {
+		if _, _, ok := container.ParsePrototype(s.Prototype); !ok && !s.Entry {
 			t.Errorf("%s: %s: %s cannot be read", name, s.Name, s.Prototype)
 		}
 	}
 	return functions
 }
 
-// TestCubinTypes reads what ptxas 13.5 says of system calls, which keep more registers.
-func TestCubinTypes(t *testing.T) {
+// TestPrototypeText reads what ptxas 13.5 says of system calls, which keep more registers.
+func TestPrototypeText(t *testing.T) {
 	for prototype, want := range map[string]string{
 		"#ilb16": "(.b32) (.b64, .b8[16])",
 		"#v":     "()",
 		"#ill|12p4r20sRx000000000000000000000000000000000000000000000000000000000000fff9": "(.b32) (.b64, .b64)",
 		"#?": "#?",
 	} {
-		if got := CubinTypes(prototype); got != want {
+		if got := container.PrototypeText(prototype); got != want {
 			t.Errorf("%s: %q, want %q", prototype, got, want)
 		}
 	}
