@@ -10,6 +10,7 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/mapped"
+	"ptxlink/internal/srcline"
 	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/object/diag"
@@ -264,8 +265,9 @@ type Result struct {
 	OffloadMaps []byte
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
+	// Spelling is how messages and reports name options and symbols.
+	Spelling diag.Spelling
 
-	spelling  diag.Spelling
 	describer func() description
 	emitted   []byte         // PTX, unless the caller has replaced it
 	known     []ptx.Body     // bodies of emitted, which Parse need not read
@@ -274,6 +276,16 @@ type Result struct {
 	program *program.Program // of a link with Options.Stream
 	maps    *mapped.Files
 	read    *infile.Files
+}
+
+// Sources returns a function that finds the line of the source that DWARF or .loc lines give for a
+// place in an input; line is 0 if they give none.
+func (r *Result) Sources() func(Place) (file string, line int) {
+	sources := &srcline.Finder{Spelling: r.Spelling, Parse: true, Recorded: true}
+	for _, f := range r.files {
+		sources.Know(f.Module)
+	}
+	return sources.Source
 }
 
 // Symbols returns the module-scope symbols of the output, in output order.

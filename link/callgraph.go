@@ -1,14 +1,9 @@
 package link
 
 import (
-	"bufio"
-	"fmt"
-	"io"
 	"sort"
-	"strconv"
 
 	"ptxlink/object"
-	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
@@ -113,41 +108,4 @@ func (d describer) function(id object.ID) (name string, ok bool) {
 		return "", false
 	}
 	return d.Names.Of(id), true
-}
-
-// WriteDot writes the call graph in the language of Graphviz. Entries are bold boxes, functions
-// that the output only declares dashed boxes, and variables ovals. An edge has the number of calls;
-// it is dashed if an address is taken.
-func (r *Result) WriteDot(w io.Writer) error {
-	out := bufio.NewWriter(w) // it keeps the first error until Flush
-	fmt.Fprint(out, "digraph ptxlink {\n\trankdir=LR;\n\tnode [shape=box];\n")
-	points := map[string]bool{} // variables with an edge
-	for _, e := range r.Edges() {
-		points[e.From] = true
-	}
-	for _, s := range r.Symbols() {
-		style := ""
-		switch {
-		case s.Kind == "entry":
-			style = ", style=bold"
-		case s.Kind == "object" && !points[s.Name]:
-			continue
-		case s.Kind == "object":
-			style = ", shape=ellipse"
-		case s.Module == "":
-			style = ", style=dashed"
-		}
-		fmt.Fprintf(out, "\t%s [label=%s%s];\n", strconv.Quote(diag.Escape(s.Name)), strconv.Quote(diag.Escape(r.spelling.Demangle(s.Name))), style)
-	}
-	for _, e := range r.Edges() {
-		from, to := strconv.Quote(diag.Escape(e.From)), strconv.Quote(diag.Escape(e.To))
-		if e.Calls > 0 {
-			fmt.Fprintf(out, "\t%s -> %s [label=%d];\n", from, to, e.Calls)
-		}
-		if e.Addresses > 0 {
-			fmt.Fprintf(out, "\t%s -> %s [style=dashed];\n", from, to)
-		}
-	}
-	fmt.Fprint(out, "}\n")
-	return out.Flush()
 }

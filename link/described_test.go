@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ptxlink/link"
+	"ptxlink/link/report"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
@@ -205,7 +206,7 @@ func readBack(t *testing.T, r *link.Result) (symbols []string, edges []link.Edge
 	if invalid != nil {
 		t.Fatal(invalid)
 	}
-	records, err := link.Inspect(t.Context(), []link.Input{{Name: "output", Text: r.PTX}}, 1)
+	records, err := report.Inspect(t.Context(), []link.Input{{Name: "output", Text: r.PTX}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

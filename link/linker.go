@@ -54,14 +54,3 @@ func (l *Linker) Link(ctx context.Context, o Options) (*Result, error) {
 	o.Inputs = slices.Concat(o.Inputs, l.libraries)
 	return Link(ctx, o)
 }
-
-// FindLibrary returns the file that -l name finds: lib<name>.a or lib<name>.ptx in the first
-// directory that has one of them, otherwise <name>.lib or lib<name>.lib, or exactly <file> if name
-// is ":<file>". The error is a *Message.
-func FindLibrary(name string, dirs []string) (path string, err error) {
-	var log diag.Log
-	if path, ok := object.FindLibrary(name, dirs, &log); ok {
-		return path, nil
-	}
-	return "", log.Messages[0]
-}

@@ -154,21 +154,6 @@ func TestLinkerErrors(t *testing.T) {
 	}
 }
 
-func TestFindLibrary(t *testing.T) {
-	path := library(t, "f")
-	dir := filepath.Dir(path)
-	for _, name := range []string{"f", ":libf.a"} {
-		if got, err := link.FindLibrary(name, []string{t.TempDir(), dir}); err != nil || got != path {
-			t.Errorf("%s: %s, %v", name, got, err)
-		}
-	}
-	_, err := link.FindLibrary("g", []string{dir})
-	var m *link.Message
-	if !errors.As(err, &m) || m.Text != "cannot find -lg" || len(m.Notes) != 1 {
-		t.Errorf("a missing library: %v", err)
-	}
-}
-
 // BenchmarkLinker is a link of one kernel with gcc's libc, of which it needs puts.
 func BenchmarkLinker(b *testing.B) {
 	libc := link.Input{Path: oracles.RequireFile(b, "gcc-nvptx/libc.a")}

@@ -203,3 +203,18 @@ func unused(archives []string, live []*object.File) []string {
 	}
 	return slices.DeleteFunc(archives, func(path string) bool { return used[path] })
 }
+
+// nameless returns the name in messages of an input without name and path.
+func nameless(i int) string { return fmt.Sprintf("<input %d>", i+1) }
+
+// ObjectInputs returns inputs for package object, under the names that Link gives them.
+func ObjectInputs(inputs []Input) []object.Input {
+	list := make([]object.Input, len(inputs))
+	for i, in := range inputs {
+		if in.Name == "" && in.Path == "" {
+			in.Name = nameless(i)
+		}
+		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive, Opened: in.opened}
+	}
+	return list
+}

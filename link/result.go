@@ -12,7 +12,6 @@ import (
 	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/object/diag"
-	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
 
@@ -20,7 +19,7 @@ import (
 func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 	d, t := describer{p}, p.Table
 	r := &Result{
-		spelling:    o.Spelling,
+		Spelling:    o.Spelling,
 		describer:   sync.OnceValue(d.describe),
 		Version:     p.Header.Version.String(),
 		Target:      p.Header.Arch(),
@@ -216,7 +215,7 @@ func (d describer) lost(id object.ID) string {
 		return "the weak definition of an earlier cubin is used"
 	}
 	winner := d.Table.Files[def.File]
-	return "the " + linkageName(winner.Symbols[def.Name].Linkage) + " definition in " + winner.Name + " is used"
+	return "the " + winner.Symbols[def.Name].Linkage.Plain() + " definition in " + winner.Name + " is used"
 }
 
 // describer describes symbols of the output.
@@ -230,17 +229,15 @@ func targetWords(f *object.File) string {
 	return strings.Join(words, ", ")
 }
 
-func linkageName(linkage ptx.Linkage) string { return strings.TrimPrefix(linkage.String(), ".") }
-
 func (d describer) symbol(id object.ID) Symbol {
 	f := d.Table.Files[id.File]
 	s := f.Symbols[id.Name]
 	sym := Symbol{
 		Name: d.Names.Of(id), Original: f.Names[id.Name], Module: f.Name,
-		Linkage: linkageName(d.Linkage(id)), place: f.NamePlace(id.Name),
+		Linkage: d.Linkage(id).Plain(), place: f.NamePlace(id.Name),
 	}
 	if decl := f.DeclOf(id.Name); decl != nil {
-		sym.Kind, sym.Space, sym.Size, sym.Align = measure(decl)
+		sym.Kind, sym.Space, sym.Size, sym.Align = object.Measure(decl)
 	}
 	if s.Alias >= 0 {
 		sym.Kind, sym.Size = "alias", 0

@@ -1,11 +1,9 @@
 package link
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -363,24 +361,4 @@ func (d describer) references(cubins []*object.Cubin) (list []Reference) {
 	}
 	slices.SortFunc(list, func(a, b Reference) int { return strings.Compare(a.Name, b.Name) })
 	return list
-}
-
-// WriteReferences writes Result.References in the form of --cref of GNU ld.
-func (r *Result) WriteReferences(w io.Writer) error {
-	out := bufio.NewWriter(w) // it keeps the first error until Flush
-	fmt.Fprintf(out, "Cross Reference Table\n\n%-50s%s\n", "Symbol", "File")
-	for _, ref := range r.References {
-		column := 0
-		if name := readable(ref.Name, r.spelling); len(name) < 50 {
-			fmt.Fprintf(out, "%-50s", name)
-			column = 50
-		} else {
-			fmt.Fprintln(out, name)
-		}
-		for _, module := range ref.Modules {
-			fmt.Fprintf(out, "%*s%s\n", 50-column, "", diag.Escape(module))
-			column = 0
-		}
-	}
-	return out.Flush()
 }

@@ -335,3 +335,15 @@ func producer(preamble []byte) string {
 	}
 	return ""
 }
+
+// Measure returns the kind and state space of a declaration in words, the bytes of
+// an object or of a body's text, and the alignment of an object.
+func Measure(d *ptx.Decl) (kind, space string, size, align int64) {
+	switch d.Kind {
+	case ptx.Variable:
+		return "object", strings.TrimPrefix(d.Space, "."), max(0, d.Size()), d.Alignment()
+	case ptx.Entry:
+		return "entry", "", int64(d.Body.Len), 0
+	}
+	return "func", "", int64(d.Body.Len), 0
+}

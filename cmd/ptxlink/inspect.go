@@ -14,6 +14,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/dlink"
+	"ptxlink/link/report"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
@@ -62,7 +63,7 @@ var nmCommand = subcommand{
 // inspect calls use with the object record of each PTX in the inputs, and with the description of device code of the other
 // forms, one after the other, until use returns false. If something cannot be read, it reports that and returns an error,
 // which is the result of the command after the rest is shown.
-func (c *command) inspect(opts *cli.Context, inputs []link.Input, use func(*link.Object, *dlink.Description) bool, forms ...container.Form) error {
+func (c *command) inspect(opts *cli.Context, inputs []link.Input, use func(*report.Object, *dlink.Description) bool, forms ...container.Form) error {
 	if c.memory == nil {
 		collectAt(100) // because most memory of one object is not needed for the next
 	}
@@ -85,7 +86,7 @@ func (c *command) info(opts *cli.Context) error {
 	}
 	out, n := c.shower(), 0
 	rows := &diag.JSONList{W: out}
-	unread := c.inspect(opts, inputs, func(o *link.Object, d *dlink.Description) bool {
+	unread := c.inspect(opts, inputs, func(o *report.Object, d *dlink.Description) bool {
 		switch n++; {
 		case opts.Bool("json") && d != nil:
 			rows.Add(d)
@@ -202,7 +203,7 @@ func showRows(out *bufio.Writer, rows *diag.JSONList, unread error) error {
 }
 
 // describeObject writes what info prints of PTX.
-func describeObject(out io.Writer, o *link.Object) {
+func describeObject(out io.Writer, o *report.Object) {
 	bits := "address size not said"
 	if o.AddressSize != 0 {
 		bits = fmt.Sprintf("%d-bit", o.AddressSize)
@@ -227,11 +228,11 @@ func describeObject(out io.Writer, o *link.Object) {
 		row("xxh64", "%s", d)
 	}
 	t.Flush()
-	writeSymbols(out, o.Symbols, func(s link.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)
+	writeSymbols(out, o.Symbols, func(s report.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)
 }
 
 // declaration returns the declaration of a symbol, followed by the demangled name.
-func declaration(s link.ObjectSymbol) string {
+func declaration(s report.ObjectSymbol) string {
 	text := cmp.Or(s.Text, s.Name) // an alias may have no declaration
 	if s.Linkage != "local" {
 		text = "." + s.Linkage + " " + text
@@ -279,8 +280,8 @@ func (l *listing) nothing(unread error) error {
 // list lists the symbols of the inputs, and returns the error of those that cannot be read.
 func (l *listing) list(c *command, opts *cli.Context, inputs []link.Input, out *bufio.Writer) error {
 	rows := diag.JSONList{W: out}
-	var first *link.Object // is listed when it is known whether there is a second
-	list := func(o *link.Object, header string) {
+	var first *report.Object // is listed when it is known whether there is a second
+	list := func(o *report.Object, header string) {
 		if header != "" {
 			fmt.Fprintf(out, header, diag.Escape(o.Name))
 		}
@@ -288,7 +289,7 @@ func (l *listing) list(c *command, opts *cli.Context, inputs []link.Input, out *
 			l.write(out, o, s)
 		}
 	}
-	unread := c.inspect(opts, inputs, func(o *link.Object, d *dlink.Description) bool {
+	unread := c.inspect(opts, inputs, func(o *report.Object, d *dlink.Description) bool {
 		if d != nil {
 			o = d.Object()
 		}
@@ -343,15 +344,15 @@ func readListing(opts *cli.Context) listing {
 }
 
 // choose returns the symbols to list, in order.
-func (l *listing) choose(opts *cli.Context, symbols []link.ObjectSymbol) []link.ObjectSymbol {
-	symbols = slices.DeleteFunc(symbols, func(s link.ObjectSymbol) bool {
+func (l *listing) choose(opts *cli.Context, symbols []report.ObjectSymbol) []report.ObjectSymbol {
+	symbols = slices.DeleteFunc(symbols, func(s report.ObjectSymbol) bool {
 		return opts.Bool("undefined-only") && s.Defined || (opts.Bool("defined-only") || opts.Bool("size-sort")) && !s.Defined ||
 			opts.Bool("extern-only") && s.Linkage == "local" || opts.Bool("no-weak") && s.Linkage == "weak"
 	})
 	if opts.Bool("no-sort") {
 		return symbols
 	}
-	slices.SortStableFunc(symbols, func(a, b link.ObjectSymbol) int {
+	slices.SortStableFunc(symbols, func(a, b report.ObjectSymbol) int {
 		order := strings.Compare(a.Name, b.Name)
 		switch {
 		case opts.Bool("size-sort"):
@@ -368,7 +369,7 @@ func (l *listing) choose(opts *cli.Context, symbols []link.ObjectSymbol) []link.
 }
 
 // write writes the line of a symbol.
-func (l *listing) write(w io.Writer, o *link.Object, s link.ObjectSymbol) {
+func (l *listing) write(w io.Writer, o *report.Object, s report.ObjectSymbol) {
 	name := s.Name
 	if l.demangle {
 		name = (diag.Spelling{}).Demangle(name)
@@ -419,11 +420,11 @@ type listedFile struct {
 type listedSymbol struct {
 	Letter    string `json:"letter"`
 	Demangled string `json:"demangled,omitempty"`
-	link.ObjectSymbol
+	report.ObjectSymbol
 }
 
 // listed returns the symbols of a file for JSON.
-func listed(o *link.Object) listedFile {
+func listed(o *report.Object) listedFile {
 	f := listedFile{o.Name, o.MachineCode, []listedSymbol{}}
 	for _, s := range o.Symbols {
 		f.Symbols = append(f.Symbols, listedSymbol{string(letter(s)), diag.Spelling{}.Unmangled(s.Name), s})
@@ -432,7 +433,7 @@ func listed(o *link.Object) listedFile {
 }
 
 // letter returns nm's letter for the symbol.
-func letter(s link.ObjectSymbol) byte {
+func letter(s report.ObjectSymbol) byte {
 	c := byte('T')
 	switch {
 	case !s.Defined && s.Linkage == "weak":

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/link"
 	"ptxlink/link/dlink"
 	"ptxlink/link/pack"
+	"ptxlink/link/report"
 )
 
 // TestJSONDocs checks that docs/json.md has the fields of each form, and marks those that may be
@@ -22,12 +22,12 @@ func TestJSONDocs(t *testing.T) {
 	}
 	for title, forms := range map[string][]any{
 		"nm":      {listedFile{}},
-		"info":    {link.Object{}, dlink.Description{}, unreadRow{}},
+		"info":    {report.Object{}, dlink.Description{}, unreadRow{}},
 		"size":    {moduleSizes{}},
 		"deps":    {dependencies{}},
 		"extract": {pack.Extracted{}, unreadRow{}},
 		"abi":     {abiReport{}},
-		"The map": {link.Map{}},
+		"The map": {report.Map{}},
 	} {
 		_, section, found := strings.Cut(string(text), "\n## "+title+"\n")
 		if !found {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ptxlink/link"
+	"ptxlink/link/report"
 	"ptxlink/object/diag"
 )
 
@@ -88,7 +89,7 @@ func writePulls(w io.Writer, result *link.Result) {
 
 // writeMap writes the file of -Map. The table of --cref comes last; if --cref is given alone, only
 // the table is written, to standard output.
-func (j *linkJob) writeMap(w io.Writer, result *link.Result, facts func() *link.Map) error {
+func (j *linkJob) writeMap(w io.Writer, result *link.Result, facts func() *report.Map) error {
 	if filepath.Ext(j.beside["Map"]) == ".json" {
 		return facts().WriteJSON(w)
 	}
@@ -98,7 +99,7 @@ func (j *linkJob) writeMap(w io.Writer, result *link.Result, facts func() *link.
 		}
 		io.WriteString(w, "\n")
 	}
-	return result.WriteReferences(w)
+	return report.WriteReferences(w, result)
 }
 
 // writeTimeTrace writes the passes as events of the trace event format, because chrome://tracing

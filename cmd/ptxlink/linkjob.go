@@ -48,7 +48,7 @@ type linkJob struct {
 	fatbinary string          // path of fatbinary
 	usage     bool            // --resource-usage
 	compare   bool            // --resource-usage=compare
-	gpus      []link.GPU      // for the map and the page
+	gpus      []report.GPU    // for the map and the page
 	fromPtxas []*link.Message // likewise
 }
 
@@ -150,11 +150,11 @@ func (j *linkJob) make(more func(*link.Result) []outfile.File) (targets []ptxas.
 // output, the linked module. It reports the error first.
 func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
 	failed := &exitError{code: j.finish(err)}
-	page := report.Report{Title: filepath.Base(j.output), Map: link.NewMap(), Failed: true}
+	page := report.Report{Title: filepath.Base(j.output), Map: report.NewMap(), Failed: true}
 	if targets != nil {
-		page.Map = ptxas.Portable(targets).Map()
+		page.Map = report.MapOf(ptxas.Portable(targets).Result)
 	}
-	page.Map.Messages = link.MapMessages(j.report.shown, j.spelling)
+	page.Map.Messages = report.MapMessages(j.report.shown, j.spelling)
 	var b bytes.Buffer
 	if err := page.Write(&b); err != nil {
 		return err
@@ -333,15 +333,15 @@ func (c *command) sameOutput(a, b string) bool {
 // writeResult writes the files. The output must be the last, so that the others exist once it does.
 func (j *linkJob) writeResult(result *link.Result, unused []string, output ...outfile.File) error {
 	defer j.timed("write", time.Now())
-	facts := sync.OnceValue(func() *link.Map {
-		m := result.Map()
+	facts := sync.OnceValue(func() *report.Map {
+		m := report.MapOf(result)
 		m.GPUs = append(m.GPUs, j.gpus...)
-		m.Messages = append(m.Messages, link.MapMessages(j.fromPtxas, j.spelling)...)
+		m.Messages = append(m.Messages, report.MapMessages(j.fromPtxas, j.spelling)...)
 		return m
 	})
 	write := map[string]func(io.Writer) error{ // --reproduce is written before the link
 		"Map":    func(w io.Writer) error { return j.writeMap(w, result, facts) },
-		"dot":    result.WriteDot,
+		"dot":    func(w io.Writer) error { return report.WriteDot(w, result) },
 		"report": func(w io.Writer) error { return report.Report{Title: filepath.Base(j.output), Map: facts()}.Write(w) },
 		// Only regular files are listed, because pipes such as /dev/fd/63 are gone when Make looks
 		// for them. Members of thin archives are files.

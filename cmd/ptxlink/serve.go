@@ -21,6 +21,7 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/report"
 	"ptxlink/object/diag"
 )
 
@@ -199,7 +200,7 @@ func (s *server) run(ctx context.Context, r *request) *answer {
 		}
 		err := c.start(ctx, r.args)
 		if err == nil && r.lines && m.linked != nil {
-			a.Modules, a.Lines = m.linked.Origins()
+			a.Modules, a.Lines = report.Origins(m.linked)
 		}
 		return err
 	})

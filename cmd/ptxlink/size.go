@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/lazy"
-	"ptxlink/link"
 	"ptxlink/link/dlink"
+	"ptxlink/link/report"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
@@ -69,7 +69,7 @@ func (c *command) size(opts *cli.Context) error {
 	rows := &diag.JSONList{W: out}
 	var modules []moduleSizes // without their symbols
 	var symbols symbolSizes
-	unread := c.inspect(opts, inputs, func(o *link.Object, d *dlink.Description) bool {
+	unread := c.inspect(opts, inputs, func(o *report.Object, d *dlink.Description) bool {
 		if d != nil {
 			o = d.Object()
 		}
@@ -114,7 +114,7 @@ func (c *command) size(opts *cli.Context) error {
 	return cmp.Or(out.Flush(), unread)
 }
 
-func sizesOf(o *link.Object) moduleSizes {
+func sizesOf(o *report.Object) moduleSizes {
 	m := moduleSizes{Name: o.Name, Machine: o.MachineCode, Bytes: o.Bytes, Symbols: []symbolSize{}}
 	for _, space := range spaces {
 		m.Spaces = append(m.Spaces, spaceSize{Space: space})

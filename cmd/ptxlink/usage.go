@@ -9,6 +9,7 @@ import (
 
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
+	"ptxlink/link/report"
 	"ptxlink/object/diag"
 )
 
@@ -34,7 +35,7 @@ func (j *linkJob) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 			fmt.Fprintln(j.stderr, diag.Escape(o.Way))
 		}
 		w := tabwriter.NewWriter(j.stderr, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, link.UsageHeads+"\tname")
+		fmt.Fprintln(w, report.UsageHeads+"\tname")
 		var old []ptxas.Usage
 		if before != nil {
 			old = before[i].Usages

@@ -7,6 +7,7 @@ import (
 
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
+	"ptxlink/link/report"
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
@@ -48,7 +49,7 @@ type DescriptionSymbol struct {
 // Describe describes the PTX in files, and the device code that has one of the forms, in the order of the files. It calls use with
 // a record of one or the other, and keeps nothing, until use returns false. The error is *link.Errors if something cannot be read; use
 // has been called for the rest.
-func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log, use func(*link.Object, *Description) bool) error {
+func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log, use func(*report.Object, *Description) bool) error {
 	maps, more := new(mapped.Files), true
 	for _, in := range link.ObjectInputs(inputs) {
 		object.Walk(ctx, in, forms, object.Options{Map: maps}, log, func(o container.Object) bool {
@@ -57,7 +58,7 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 					break
 				}
 				if c.Form == container.PTX {
-					object.ReadCode(c, in.Path, log, func(f *object.File) { more = more && use(link.ObjectOf(f), nil) })
+					object.ReadCode(c, in.Path, log, func(f *object.File) { more = more && use(report.ObjectOf(f), nil) })
 				} else if slices.Contains(forms, c.Form) {
 					more = describe(c, len(o.Codes) > 1, log, use)
 				}
@@ -78,7 +79,7 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 }
 
 // describe calls use with the description of device code other than PTX, or logs why it cannot be read.
-func describe(c container.Code, several bool, log *diag.Log, use func(*link.Object, *Description) bool) bool {
+func describe(c container.Code, several bool, log *diag.Log, use func(*report.Object, *Description) bool) bool {
 	data, err := c.Read()
 	if err != nil {
 		object.Refuse(c.Name, err, log)
@@ -120,10 +121,10 @@ func describeData(c container.Code, data []byte) Description {
 }
 
 // Object returns what a Description has in common with the record of a module.
-func (d Description) Object() *link.Object {
-	o := &link.Object{Name: d.Name, MachineCode: d.Target, Bytes: d.Bytes, Symbols: []link.ObjectSymbol{}}
+func (d Description) Object() *report.Object {
+	o := &report.Object{Name: d.Name, MachineCode: d.Target, Bytes: d.Bytes, Symbols: []report.ObjectSymbol{}}
 	for _, s := range d.Symbols {
-		o.Symbols = append(o.Symbols, link.ObjectSymbol{Name: s.Name, Kind: s.Kind, Space: s.Space, Linkage: s.Linkage, Defined: s.Defined, Size: s.Size, Initial: s.Initial, Registers: s.Registers})
+		o.Symbols = append(o.Symbols, report.ObjectSymbol{Name: s.Name, Kind: s.Kind, Space: s.Space, Linkage: s.Linkage, Defined: s.Defined, Size: s.Size, Initial: s.Initial, Registers: s.Registers})
 	}
 	return o
 }

@@ -7,26 +7,26 @@ import (
 	"strings"
 
 	"ptxlink/internal/lazy"
-	"ptxlink/link"
+	"ptxlink/link/report"
 	"ptxlink/object/container"
 )
 
 // Usage is the resources of the GPU that a kernel or function needs. The figures come from the
 // cubin, so they include nvlink's changes, and entries of the cache have them too. Only the figures
 // in Spills come from ptxas -v.
-type Usage = link.Usage
+type Usage = report.Usage
 
 // Spills are the spills of a kernel or function.
-type Spills = link.Spills
+type Spills = report.Spills
 
 // GPU returns usages for the map of a link, the largest first.
-func (b Build) GPU(arch string, usages []Usage) link.GPU {
+func (b Build) GPU(arch string, usages []Usage) report.GPU {
 	usages = slices.Clone(usages)
 	for i := range usages {
 		usages[i].Demangled = b.Spelling.Unmangled(usages[i].Name)
 	}
 	slices.SortStableFunc(usages, func(a, b Usage) int { return cmp.Compare(b.Code, a.Code) })
-	return link.GPU{Arch: arch, Usages: usages}
+	return report.GPU{Arch: arch, Usages: usages}
 }
 
 // Usages returns the usage of all functions of a cubin, kernels first, by name.

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"html"
 	"io"
-
-	"ptxlink/link"
 )
 
 //go:embed report.html
@@ -16,8 +14,8 @@ var page []byte
 
 // Report is the content of a page.
 type Report struct {
-	Title string    // usually the name of the output
-	Map   *link.Map // of the link
+	Title string // usually the name of the output
+	Map   *Map   // of the link
 	// Failed is set if the link failed, so that the map has the messages and little else.
 	Failed bool
 }
@@ -26,7 +24,7 @@ type Report struct {
 func (r Report) Write(w io.Writer) error {
 	// Marshal escapes <, > and &, so no name can end the script element.
 	data, err := json.Marshal(struct {
-		*link.Map
+		*Map
 		Failed bool `json:"failed"`
 	}{r.Map, r.Failed})
 	if err != nil {

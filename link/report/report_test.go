@@ -35,10 +35,10 @@ func hostile(t *testing.T) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := r.Map()
-	m.Inputs = []link.MapInput{{Module: link.Module{Name: name}}}
-	m.Symbols = []link.MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
-	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: diag.InFile(name, 3, 0)}}, diag.Spelling{})
+	m := MapOf(r)
+	m.Inputs = []MapInput{{Module: link.Module{Name: name}}}
+	m.Symbols = []MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
+	m.Messages = MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: diag.InFile(name, 3, 0)}}, diag.Spelling{})
 	return Report{Title: name, Map: m}
 }
 
@@ -59,7 +59,7 @@ func TestWrite(t *testing.T) {
 		t.Error("two pages differ")
 	}
 	data := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)
-	var back link.Map
+	var back Map
 	if err := json.Unmarshal([]byte(data[1]), &back); err != nil || back.Symbols[0].Name != hostile(t).Map.Symbols[0].Name {
 		t.Errorf("the data is not what was written: %v", err)
 	}
@@ -89,8 +89,8 @@ func large(t *testing.T) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := r.Map()
-	m.GPUs = []link.GPU{{Arch: "sm_80", Usages: []link.Usage{{Name: "k", Kernel: true, Registers: 24, Stack: -1, Code: 512, Spills: &link.Spills{Stores: 2, Loads: 4}}, {Name: "_Z3f03i", Demangled: "f03(int)", Registers: 8, Spills: &link.Spills{Loads: 8}}}}}
+	m := MapOf(r)
+	m.GPUs = []GPU{{Arch: "sm_80", Usages: []Usage{{Name: "k", Kernel: true, Registers: 24, Stack: -1, Code: 512, Spills: &Spills{Stores: 2, Loads: 4}}, {Name: "_Z3f03i", Demangled: "f03(int)", Registers: 8, Spills: &Spills{Loads: 8}}}}}
 	return Report{Title: "app.cubin", Map: m}
 }
 
@@ -104,16 +104,16 @@ func small(t *testing.T) Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := r.Map()
+	m := MapOf(r)
 	at := func(file string, line int) link.Place { return diag.InFile(file, line, 0) }
-	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []link.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}}, diag.Spelling{})
+	m.Messages = MapMessages([]*link.Message{{Kind: link.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []link.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}}, diag.Spelling{})
 	return Report{Title: "small.ptx", Map: m}
 }
 
 // failed returns the report of a link without output.
 func failed() Report {
-	m := link.NewMap()
-	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Error, ID: "undefined-symbol", Text: "undefined symbol: f"}, {Kind: link.Warning, Text: "w"}}, diag.Spelling{})
+	m := NewMap()
+	m.Messages = MapMessages([]*link.Message{{Kind: link.Error, ID: "undefined-symbol", Text: "undefined symbol: f"}, {Kind: link.Warning, Text: "w"}}, diag.Spelling{})
 	return Report{Title: "app.ptx", Map: m, Failed: true}
 }
 
@@ -159,12 +159,12 @@ func deep(t *testing.T) Report {
 		if i < 50 {
 			kind = "entry"
 		}
-		m.Symbols = append(m.Symbols, link.MapSymbol{Name: fmt.Sprintf("f%d_", i), Kind: kind, Linkage: "visible", Bytes: 100, Module: "m.ptx", Line: i})
+		m.Symbols = append(m.Symbols, MapSymbol{Name: fmt.Sprintf("f%d_", i), Kind: kind, Linkage: "visible", Bytes: 100, Module: "m.ptx", Line: i})
 		for k := 1; k <= 5 && i+k < 2000; k++ {
-			m.Calls = append(m.Calls, link.MapCall{From: fmt.Sprintf("f%d_", i), To: fmt.Sprintf("f%d_", i+k), Calls: 1})
+			m.Calls = append(m.Calls, MapCall{From: fmt.Sprintf("f%d_", i), To: fmt.Sprintf("f%d_", i+k), Calls: 1})
 		}
 	}
-	m.Calls = append(m.Calls, link.MapCall{From: "f1999_", To: "f1000_", Calls: 1}) // recursion
+	m.Calls = append(m.Calls, MapCall{From: "f1999_", To: "f1000_", Calls: 1}) // recursion
 	return Report{Title: "deep.ptx", Map: m}
 }
 
@@ -172,7 +172,7 @@ func deep(t *testing.T) Report {
 func dropped(t *testing.T) Report {
 	r := small(t)
 	for i := range 9 {
-		r.Map.Dropped = append(r.Map.Dropped, link.MapSymbol{
+		r.Map.Dropped = append(r.Map.Dropped, MapSymbol{
 			Name: "_Z11interpolateIfET_PKS0_S0_i", Demangled: "float interpolate<float>(float const*, float, int)", Kind: "func", Linkage: "weak", Bytes: 605,
 			Module: fmt.Sprintf("build/unit%d.ptx", i), Line: 90, Source: "src/common_header.h", SourceLine: 147, Reason: "the weak definition in build/unit00.ptx is used",
 		})

@@ -212,6 +212,9 @@ func (l Linkage) String() string { return strings.TrimSuffix(l.Word(), " ") }
 // Word returns the directive as it stands before a declaration: with a space, or "".
 func (l Linkage) Word() string { return linkageWords[l] }
 
+// Plain returns the linkage without its dot: "visible".
+func (l Linkage) Plain() string { return strings.TrimPrefix(l.String(), ".") }
+
 var linkageWords = []string{"", ".extern ", ".visible ", ".weak ", ".common "}
 
 // Merge returns the linkage of a name after one more declaration, which may be the

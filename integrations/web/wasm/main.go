@@ -14,6 +14,7 @@ import (
 	"syscall/js"
 
 	"ptxlink/link"
+	"ptxlink/link/report"
 	"ptxlink/object/diag"
 )
 
@@ -98,10 +99,10 @@ func (r *request) link(modules [][]byte) (a answer) {
 	default:
 		messages = result.Messages
 		a.PTX = string(result.PTX)
-		a.Modules, a.Origins = result.Origins()
+		a.Modules, a.Origins = report.Origins(result)
 	}
 	var text bytes.Buffer
 	diag.Write(&text, messages, diag.Style{Spelling: o.Spelling})
-	a.Text, a.Messages = text.String(), link.MapMessages(messages, o.Spelling)
+	a.Text, a.Messages = text.String(), report.MapMessages(messages, o.Spelling)
 	return a
 }

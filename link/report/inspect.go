@@ -1,11 +1,10 @@
-package link
+package report
 
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strings"
 
+	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -48,12 +47,12 @@ type ObjectSymbol struct {
 	Registers int `json:"registers,omitempty"` // of a function in machine code
 }
 
-// Inspect reads inputs as Link does and returns their records in order. The
-// error is *Errors if an input is not a PTX module; the records of the others are
+// Inspect reads inputs as link.Link does and returns their records in order. The
+// error is *link.Errors if an input is not a PTX module; the records of the others are
 // returned, too.
-func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
+func Inspect(ctx context.Context, inputs []link.Input, jobs int) ([]*Object, error) {
 	var log diag.Log
-	files, _, err := object.Load(ctx, ObjectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
+	files, _, err := object.Load(ctx, link.ObjectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
 	if err != nil {
 		return nil, err
 	}
@@ -61,22 +60,7 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	for i, f := range files {
 		list[i] = ObjectOf(f)
 	}
-	return list, ErrorsOf(&log)
-}
-
-// nameless returns the name in messages of an input without name and path.
-func nameless(i int) string { return fmt.Sprintf("<input %d>", i+1) }
-
-// ObjectInputs returns inputs for package object, under the names that Link gives them.
-func ObjectInputs(inputs []Input) []object.Input {
-	list := make([]object.Input, len(inputs))
-	for i, in := range inputs {
-		if in.Name == "" && in.Path == "" {
-			in.Name = nameless(i)
-		}
-		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive, Opened: in.opened}
-	}
-	return list
+	return list, link.ErrorsOf(&log)
 }
 
 // ObjectOf returns the record of a module.
@@ -93,9 +77,9 @@ func ObjectOf(f *object.File) *Object {
 	for n, name := range f.Names {
 		s := f.Symbols[n]
 		line := f.Src.Line(f.NamePlace(ptx.NameID(n)).Span.Off)
-		sym := ObjectSymbol{Name: name, Linkage: cmp.Or(linkageName(s.Linkage), "local"), Defined: s.Defined(), Line: line}
+		sym := ObjectSymbol{Name: name, Linkage: cmp.Or(s.Linkage.Plain(), "local"), Defined: s.Defined(), Line: line}
 		if d := f.DeclOf(ptx.NameID(n)); d != nil {
-			sym.Kind, sym.Space, sym.Size, sym.Align = measure(d)
+			sym.Kind, sym.Space, sym.Size, sym.Align = object.Measure(d)
 			if d.Kind == ptx.Variable {
 				sym.Initial, sym.Text = d.Init.Len > 0, f.Declaration(d, name)
 			} else {
@@ -108,16 +92,4 @@ func ObjectOf(f *object.File) *Object {
 		o.Symbols = append(o.Symbols, sym)
 	}
 	return o
-}
-
-// measure returns the kind and state space of a declaration in words, the bytes of
-// an object or of a body's text, and the alignment of an object.
-func measure(d *ptx.Decl) (kind, space string, size, align int64) {
-	switch d.Kind {
-	case ptx.Variable:
-		return "object", strings.TrimPrefix(d.Space, "."), max(0, d.Size()), d.Alignment()
-	case ptx.Entry:
-		return "entry", "", int64(d.Body.Len), 0
-	}
-	return "func", "", int64(d.Body.Len), 0
 }

@@ -1,33 +1,32 @@
-package link
+package report
 
 import (
 	"errors"
-	"ptxlink/object/diag"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ptxlink/link"
 )
 
 func TestWriteMap(t *testing.T) {
-	symbols := []Symbol{
-		{Name: "_Z3addii", Original: "_Z3addii", Module: "a.ptx", Kind: "func", Linkage: "visible", Size: 70, place: onLine(5)},
-		{Name: "$str__1", Original: "$str", Module: "my lib/b.ptx", Kind: "object", Space: "global", Size: 16, Align: 1, place: onLine(9)},
-		{Name: "table", Original: "table", Module: "a.ptx", Kind: "object", Space: "const", Linkage: "weak", Size: 256, Align: 4, place: onLine(2)},
-		{Name: "vprintf", Original: "vprintf", Kind: "func", Linkage: "extern"},
+	m := NewMap()
+	m.Output = MapOutput{"8.4", "sm_80", 64, 10}
+	m.Inputs = []MapInput{
+		{Module: link.Module{Name: "a.ptx", Version: "7.0", Target: "sm_52", AddressSize: 64, Producer: "nvcc 12.4", Bytes: 120}},
+		{Module: link.Module{Name: "my lib/b.ptx", Version: "8.4", Target: "sm_80", AddressSize: 64, Bytes: 4096}},
+		{Module: link.Module{Name: "c.bc", Bytes: 30}, Form: "LLVM bitcode", CompiledTo: "a.ptx"}, // which records no GPU
 	}
-	dropped := []Symbol{{Name: "table", Original: "table", Module: "my lib/b.ptx", Kind: "object", place: onLine(3), Reason: "weak, and a.ptx came first"}}
-	r := &Result{
-		PTX: []byte("0123456789"), Version: "8.4", Target: "sm_80", AddressSize: 64,
-		Modules: []Module{
-			{Name: "a.ptx", Version: "7.0", Target: "sm_52", AddressSize: 64, Producer: "nvcc 12.4", Bytes: 120},
-			{Name: "my lib/b.ptx", Version: "8.4", Target: "sm_80", AddressSize: 64, Bytes: 4096},
-		},
-		Units:     []Unit{{Name: "c.bc", Form: "LLVM bitcode", Bytes: 30, Module: "a.ptx"}}, // which records no GPU
-		describer: func() description { return description{symbols: symbols, dropped: dropped} },
+	m.Symbols = []MapSymbol{
+		{Name: "_Z3addii", Module: "a.ptx", Kind: "func", Linkage: "visible", Bytes: 70, Line: 5},
+		{Name: "$str__1", Original: "$str", Module: "my lib/b.ptx", Kind: "object", Linkage: "local", Space: "global", Bytes: 16, Align: 1, Line: 9},
+		{Name: "table", Module: "a.ptx", Kind: "object", Space: "const", Linkage: "weak", Bytes: 256, Align: 4, Line: 2},
+		{Name: "vprintf", Kind: "func", Linkage: "extern"},
 	}
+	m.Dropped = []MapSymbol{{Name: "table", Module: "my lib/b.ptx", Kind: "object", Line: 3, Reason: "weak, and a.ptx came first"}}
 	var b strings.Builder
-	if err := r.WriteMap(&b); err != nil {
+	if err := m.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
 	want := `Output: .version 8.4, .target sm_80, .address_size 64
@@ -63,7 +62,7 @@ Dropped
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}
-	if err := r.WriteMap(full{}); err == nil {
+	if err := m.WriteText(full{}); err == nil {
 		t.Error("a full disk went unnoticed")
 	}
 }
@@ -71,12 +70,6 @@ Dropped
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
-
-// onLine returns a place on the given line of some text.
-func onLine(n int) diag.Place {
-	src := &diag.Source{Text: []byte(strings.Repeat("x\n", n))}
-	return diag.At(src, src.LineSpan(n))
-}
 
 // TestUsageColumns checks that a number which is not known is not written as 0.
 func TestUsageColumns(t *testing.T) {

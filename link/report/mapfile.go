@@ -1,4 +1,4 @@
-package link
+package report
 
 import (
 	"bufio"
@@ -9,11 +9,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"ptxlink/link"
 	"ptxlink/object/diag"
 )
-
-// WriteMap writes the Map as text.
-func (r *Result) WriteMap(w io.Writer) error { return r.Map().WriteText(w) }
 
 // WriteText writes the map as text: the inputs, every symbol of the output with its module, the
 // totals, the machine code, the calls, the reasons why archive members are linked, the inlined
@@ -55,7 +53,7 @@ func (m *Map) WriteText(w io.Writer) error {
 		}
 		return []any{from(c.Source, c.SourceLine, c.File, c.Line), name(c.Caller), name(c.Callee), what}
 	})
-	writeRows(out, "Folded, since another function has the same code", "name\tinto", m.Folded, func(f FoldedFunction) []any {
+	writeRows(out, "Folded, since another function has the same code", "name\tinto", m.Folded, func(f link.FoldedFunction) []any {
 		return []any{name(f.Name), name(f.Into)}
 	})
 	renamed := slices.DeleteFunc(slices.Clone(m.Symbols), func(s MapSymbol) bool { return s.Original == "" || s.Original == s.Name })

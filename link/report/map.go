@@ -1,13 +1,12 @@
-package link
+package report
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
-	"strconv"
 
-	"ptxlink/internal/srcline"
+	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
@@ -15,18 +14,18 @@ import (
 
 // Map holds the facts of the link map. Lists may be empty but never null.
 type Map struct {
-	spelling diag.Spelling
+	spelling diag.Spelling // of names
 
-	Output  MapOutput        `json:"output"`
-	Inputs  []MapInput       `json:"inputs"`
-	Symbols []MapSymbol      `json:"symbols"` // in the order of the output
-	Calls   []MapCall        `json:"calls"`
-	Pulled  []MapPull        `json:"pulled"`  // why each archive member is linked
-	Unused  []string         `json:"unused"`  // archives without a linked member
-	Dropped []MapSymbol      `json:"dropped"` // each with the reason
-	Removed []MapSymbol      `json:"removed"` // definitions that nothing in the output refers to
-	Inlined []MapInlined     `json:"inlined"`
-	Folded  []FoldedFunction `json:"folded"`
+	Output  MapOutput             `json:"output"`
+	Inputs  []MapInput            `json:"inputs"`
+	Symbols []MapSymbol           `json:"symbols"` // in the order of the output
+	Calls   []MapCall             `json:"calls"`
+	Pulled  []MapPull             `json:"pulled"`  // why each archive member is linked
+	Unused  []string              `json:"unused"`  // archives without a linked member
+	Dropped []MapSymbol           `json:"dropped"` // each with the reason
+	Removed []MapSymbol           `json:"removed"` // definitions that nothing in the output refers to
+	Inlined []MapInlined          `json:"inlined"`
+	Folded  []link.FoldedFunction `json:"folded"`
 	// Cubins are machine code among the inputs, which nvlink links with the output.
 	Cubins []MapCubin `json:"cubins,omitempty"`
 	// GPUs describe the machine code that ptxas made of the output. Result.Map leaves the list
@@ -49,7 +48,7 @@ type MapOutput struct {
 
 // MapInput is one linked module.
 type MapInput struct {
-	Module
+	link.Module
 	// Form is the Form of a Unit, and CompiledTo the module that the unit was compiled to, with
 	// others of its Form. Both are empty for PTX.
 	Form       string `json:"form,omitempty"`
@@ -78,11 +77,11 @@ type MapSymbol struct {
 
 // The map and the result have the same type for edges and for reasons.
 type (
-	MapCall = Edge
-	MapPull = Pull
+	MapCall = link.Edge
+	MapPull = link.Pull
 )
 
-// MapInlined is an [InlinedCall].
+// MapInlined is a [link.InlinedCall].
 type MapInlined struct {
 	Caller string `json:"caller"`
 	Callee string `json:"callee"`
@@ -139,11 +138,11 @@ func (m *Map) cubins(list []*object.Cubin) {
 
 // units adds units of LTO-IR and LLVM bitcode to Inputs, and sets the Unit of the symbols that they
 // define.
-func (m *Map) units(list []Unit) {
+func (m *Map) units(list []link.Unit) {
 	type symbol struct{ module, name string }
 	units := map[symbol]string{}
 	for _, u := range list {
-		m.Inputs = append(m.Inputs, MapInput{Module{Name: u.Name, Target: u.Target, Bytes: u.Bytes}, u.Form, u.Module})
+		m.Inputs = append(m.Inputs, MapInput{link.Module{Name: u.Name, Target: u.Target, Bytes: u.Bytes}, u.Form, u.Module})
 		for _, name := range u.Defines {
 			units[symbol{u.Module, name}] = u.Name
 		}
@@ -160,21 +159,18 @@ func (m *Map) units(list []Unit) {
 func NewMap() *Map {
 	return &Map{
 		Inputs: []MapInput{}, Symbols: []MapSymbol{}, Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{}, Dropped: []MapSymbol{}, Removed: []MapSymbol{},
-		Inlined: []MapInlined{}, Folded: []FoldedFunction{}, GPUs: []GPU{}, Messages: []json.RawMessage{}, Demangled: map[string]string{},
+		Inlined: []MapInlined{}, Folded: []link.FoldedFunction{}, GPUs: []GPU{}, Messages: []json.RawMessage{}, Demangled: map[string]string{},
 	}
 }
 
-// Map returns the facts of the link map.
-func (r *Result) Map() *Map {
-	sources := &srcline.Finder{Spelling: r.spelling, Parse: true, Recorded: true}
-	for _, f := range r.files {
-		sources.Know(f.Module)
-	}
+// MapOf returns the facts of the map of a link.
+func MapOf(r *link.Result) *Map {
+	source := r.Sources()
 	m := NewMap()
-	m.spelling = r.spelling
+	m.spelling = r.Spelling
 	m.Output = MapOutput{r.Version, r.Target, r.AddressSize, r.Size()}
-	m.Symbols, m.Dropped, m.Removed = m.list(r.Symbols(), sources), m.list(r.Dropped(), sources), m.list(r.Removed(), sources)
-	m.Messages = MapMessages(r.Messages, r.spelling)
+	m.Symbols, m.Dropped, m.Removed = m.list(r.Symbols(), source), m.list(r.Dropped(), source), m.list(r.Removed(), source)
+	m.Messages = MapMessages(r.Messages, r.Spelling)
 	m.cubins(r.Cubins)
 	for _, in := range r.Modules {
 		m.Inputs = append(m.Inputs, MapInput{Module: in})
@@ -182,9 +178,9 @@ func (r *Result) Map() *Map {
 	m.units(r.Units)
 	m.Calls, m.Pulled, m.Unused, m.Folded = append(m.Calls, r.Edges()...), append(m.Pulled, r.Pulls...), append(m.Unused, r.Unused...), append(m.Folded, r.Folded...)
 	for _, c := range r.InlinedCalls {
-		source, line := sources.Source(c.Place)
+		from, line := source(c.Place)
 		file, number, _ := c.Place.Position()
-		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, file, number, source, line, c.Inlined, c.Reason})
+		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, file, number, from, line, c.Inlined, c.Reason})
 	}
 	m.demangle()
 	return m
@@ -222,7 +218,7 @@ func (m *Map) demangle() {
 	}
 }
 
-func (m *Map) list(list []Symbol, sources *srcline.Finder) []MapSymbol {
+func (m *Map) list(list []link.Symbol, source func(diag.Place) (string, int)) []MapSymbol {
 	symbols := make([]MapSymbol, 0, len(list))
 	for _, s := range list {
 		x := MapSymbol{
@@ -230,7 +226,7 @@ func (m *Map) list(list []Symbol, sources *srcline.Finder) []MapSymbol {
 			Module: s.Module, Line: s.Line(), Supplier: s.Supplier, Reason: s.Reason,
 			Demangled: m.spelling.Unmangled(s.Name),
 		}
-		x.Source, x.SourceLine = sources.Source(s.place)
+		x.Source, x.SourceLine = source(s.Place())
 		if s.Original != s.Name {
 			x.Original = s.Original
 		}
@@ -240,9 +236,9 @@ func (m *Map) list(list []Symbol, sources *srcline.Finder) []MapSymbol {
 }
 
 // MapMessages returns messages in the form of the map.
-func MapMessages(list []*Message, spelling diag.Spelling) []json.RawMessage {
+func MapMessages(list []*diag.Message, spelling diag.Spelling) []json.RawMessage {
 	var b bytes.Buffer
-	WriteMessages(&b, list, Style{Format: "json", Spelling: spelling})
+	diag.Write(&b, list, diag.Style{Format: "json", Spelling: spelling})
 	messages := []json.RawMessage{}
 	for line := range bytes.Lines(b.Bytes()) {
 		messages = append(messages, bytes.TrimSpace(line))
@@ -257,56 +253,4 @@ func (m *Map) WriteJSON(w io.Writer) error {
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
 	return e.Encode(m)
-}
-
-// WriteMapJSON writes the Map as JSON.
-func (r *Result) WriteMapJSON(w io.Writer) error { return r.Map().WriteJSON(w) }
-
-// GPU holds the resources that the kernels and functions of a cubin use. Package ptxas makes it.
-type GPU struct {
-	Arch   string  `json:"arch"`
-	Usages []Usage `json:"usages"` // the largest first
-}
-
-// Usage is the resources of the GPU that a kernel or function needs.
-type Usage struct {
-	Name      string `json:"name"`
-	Demangled string `json:"demangled,omitempty"` // in a GPU, if the name is mangled
-	Kernel    bool   `json:"kernel"`
-	Registers int    `json:"registers"` // 0 if they are unknown
-	Stack     int64  `json:"stack"`     // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
-	Shared    int64  `json:"shared"`    // bytes of static shared memory
-	Constant  int64  `json:"constant"`  // bytes of parameters and of the driver's data before them
-	Code      int64  `json:"code"`      // bytes of machine code
-	// Spills are the spills of its own code; nil if they are unknown.
-	*Spills
-}
-
-// Spills are the bytes that a function moves between registers and the stack because it has too few
-// registers, as instructions in its text.
-type Spills struct {
-	Stores int64 `json:"spill_stores"`
-	Loads  int64 `json:"spill_loads"`
-}
-
-// UsageHeads are the titles of the columns of a Usage.
-const UsageHeads = "registers\tstack\tspill stores\tspill loads\tshared\tconstant\tcode"
-
-// Columns returns the numbers of a kernel or function as text, in the order of UsageHeads.
-func (u Usage) Columns() []string {
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	registers, stack, stores, loads, shared, constant := "?", "-", "?", "?", "-", "-"
-	if u.Registers > 0 {
-		registers = strconv.Itoa(u.Registers)
-	}
-	if u.Kernel {
-		if stack = "?"; u.Stack >= 0 {
-			stack = number(u.Stack)
-		}
-		shared, constant = number(u.Shared), number(u.Constant)
-	}
-	if u.Spills != nil {
-		stores, loads = number(u.Stores), number(u.Loads)
-	}
-	return []string{registers, stack, stores, loads, shared, constant, number(u.Code)}
 }
