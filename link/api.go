@@ -3,7 +3,6 @@ package link
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -17,23 +16,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Input is one thing to link. Text wins over Reader, and Reader over Path.
-type Input struct {
-	// Name is the name of the input in messages, the map and the dependency list; empty means Path,
-	// and "<input 1>" for the first input if that is empty too.
-	Name string
-	// Path names a file to read.
-	Path string
-	// Text is PTX in memory. It must not change while the Result is in use, because messages and
-	// the line map refer to it.
-	Text []byte
-	// Reader is read to its end, once.
-	Reader io.Reader
-	// WholeArchive links every member of an archive, needed or not. Other inputs are always linked.
-	WholeArchive bool
-
-	opened *object.Opened // a library of a Linker
-}
+// Input is one thing to link.
+type Input = object.Input
 
 // Options holds the inputs and options of a link. The zero value of every field except Inputs is
 // the default of `ptxlink a.ptx b.ptx`. Patterns have the syntax of path.Match.

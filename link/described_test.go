@@ -66,7 +66,7 @@ func TestSameMessages(t *testing.T) {
 			return err.Error()
 		}
 		var b strings.Builder
-		link.WriteMessages(&b, r.Messages, link.Style{})
+		diag.Write(&b, r.Messages, diag.Style{})
 		return b.String()
 	}
 	sets := allLinks(t)

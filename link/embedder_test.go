@@ -27,6 +27,7 @@ import (
 	"ptxlink/link/pack"
 	"ptxlink/link/ptxas"
 	"ptxlink/object"
+	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
@@ -53,7 +54,7 @@ func main() {
 		panic(err)
 	}
 	show(refused.Messages)
-	link.WriteMessages(os.Stdout, refused.Messages, link.Style{})
+	diag.Write(os.Stdout, refused.Messages, diag.Style{})
 
 	r, err := link.Link(ctx, link.Options{Inputs: []link.Input{one}, KeepUnused: true})
 	if err != nil {
@@ -68,7 +69,7 @@ func main() {
 		_, err := ptxas.Build{Options: ptxas.Options{Path: os.Args[1]}, Mode: ptxas.Whole}.Cubin(ctx, linked)
 		fmt.Println(errors.Is(err, ptxas.ErrRejected))
 		show(linked.Messages)
-		link.WriteMessages(os.Stdout, linked.Messages, link.Style{})
+		diag.Write(os.Stdout, linked.Messages, diag.Style{})
 	}
 	p, err := pack.Make(ctx, pack.Options{Inputs: []link.Input{{Name: "none.ptx", Text: []byte(top)}}})
 	if err != nil {
@@ -89,7 +90,7 @@ func message(err error) {
 		panic(err)
 	}
 	show([]*link.Message{m})
-	link.WriteMessages(os.Stdout, []*link.Message{m}, link.Style{})
+	diag.Write(os.Stdout, []*link.Message{m}, diag.Style{})
 }
 
 // passes calls the passes of a link one by one.

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"ptxlink/link"
+	"ptxlink/object/diag"
 )
 
 const kernel = `.version 7.8
@@ -59,7 +60,7 @@ func ExampleErrors() {
 			fmt.Printf("%s: %s [%s]\n", m.Place, m.Text, m.ID)
 		}
 	}
-	fmt.Println(errors.Is(err, link.ID("undefined-symbol")))
+	fmt.Println(errors.Is(err, diag.ID("undefined-symbol")))
 	// Output:
 	// kernel.ptx:10:7: undefined symbol: scale, used in k [undefined-symbol]
 	// true
@@ -84,11 +85,11 @@ func ExampleLinker() {
 }
 
 // Messages are written as the ptxlink command writes them.
-func ExampleWriteMessages() {
+func ExampleErrors_write() {
 	_, err := link.Link(context.Background(), link.Options{Inputs: []link.Input{{Name: "kernel.ptx", Text: []byte(kernel)}}})
 	var refused *link.Errors
 	if errors.As(err, &refused) {
-		link.WriteMessages(os.Stdout, refused.Messages, link.Style{})
+		diag.Write(os.Stdout, refused.Messages, diag.Style{})
 	}
 	// Output:
 	// kernel.ptx:10:7: error: undefined symbol: scale, used in k [undefined-symbol]

@@ -27,14 +27,14 @@ func NewLinker(ctx context.Context, arch string, libraries ...Input) (*Linker, e
 	l := &Linker{arch: arch}
 	var log diag.Log
 	io := false
-	for i, in := range ObjectInputs(libraries) {
+	for _, in := range object.Named(libraries) {
 		in.Text = slices.Clone(in.Text)
 		opened, unread := object.Keep(ctx, in, object.Options{Arch: arch}, &log)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		io = io || unread
-		l.libraries = append(l.libraries, Input{Name: in.Name, Path: in.Path, WholeArchive: libraries[i].WholeArchive, opened: opened})
+		l.libraries = append(l.libraries, Input{Name: in.Name, Path: in.Path, WholeArchive: in.WholeArchive, Opened: opened})
 	}
 	if log.Errors() > 0 {
 		return nil, &Errors{Messages: log.Messages, IO: io}

@@ -40,7 +40,7 @@ func (in *inputs) load(ctx context.Context, o Options, maps *mapped.Files, log *
 		if in.redirect, err = o.redirect(); err != nil {
 			return err
 		}
-		in.named = ObjectInputs(namedOnce(ctx, o.Inputs, log))
+		in.named = namedOnce(ctx, o.Inputs, log)
 	}
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages), Spelling: log.Spelling}
@@ -80,7 +80,7 @@ func CheckInputs(ctx context.Context, o Options) error {
 		maps = nil
 	}
 	log := &diag.Log{Spelling: o.Spelling}
-	set, err := object.Open(ctx, ObjectInputs(namedOnce(ctx, o.Inputs, log)), object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, log)
+	set, err := object.Open(ctx, namedOnce(ctx, o.Inputs, log), object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, log)
 	if err == nil && log.Errors() > 0 {
 		return &Errors{Messages: log.Messages, IO: set.Unread, maps: maps}
 	}
@@ -168,11 +168,8 @@ func namedOnce(ctx context.Context, list []Input, log *diag.Log) []Input {
 	type place struct{ input, kept int }
 	first := map[string]place{}
 	kept := make([]Input, 0, len(list))
-	for i, in := range list {
-		if in.Name == "" && in.Path == "" {
-			in.Name = nameless(i)
-		}
-		if in.Path == "" || in.Text != nil || in.Reader != nil || in.opened != nil {
+	for i, in := range object.Named(list) {
+		if in.Path == "" || in.Text != nil || in.Reader != nil || in.Opened != nil {
 			kept = append(kept, in)
 			continue
 		}
@@ -202,19 +199,4 @@ func unused(archives []string, live []*object.File) []string {
 		used[f.Path] = true
 	}
 	return slices.DeleteFunc(archives, func(path string) bool { return used[path] })
-}
-
-// nameless returns the name in messages of an input without name and path.
-func nameless(i int) string { return fmt.Sprintf("<input %d>", i+1) }
-
-// ObjectInputs returns inputs for package object, under the names that Link gives them.
-func ObjectInputs(inputs []Input) []object.Input {
-	list := make([]object.Input, len(inputs))
-	for i, in := range inputs {
-		if in.Name == "" && in.Path == "" {
-			in.Name = nameless(i)
-		}
-		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive, Opened: in.opened}
-	}
-	return list
 }

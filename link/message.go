@@ -1,7 +1,6 @@
 package link
 
 import (
-	"io"
 	"slices"
 	"strings"
 
@@ -9,38 +8,11 @@ import (
 	"ptxlink/object/diag"
 )
 
-// These are the types of messages, by the names that programs need most. Package diag has the rest,
-// such as the IDs.
-type (
-	// Message is an error, a warning or a note.
-	Message = diag.Message
-	// Remark is a second place of a message.
-	Remark = diag.Remark
-	// Place is the location of a message: text in an input, a whole input, or nothing.
-	Place = diag.Place
-	// Kind is the severity of a message.
-	Kind = diag.Kind
-	// ID is the name of a rule: errors.Is(err, link.ID("undefined-symbol")) reports
-	// whether a link failed for that reason.
-	ID = diag.ID
-	// Style says how WriteMessages writes.
-	Style = diag.Style
-)
+// Message is an error, a warning or a note. Package diag has its parts, the IDs and the formats.
+type Message = diag.Message
 
-// The kinds of message.
-const (
-	Error   = diag.Error   // nothing is linked
-	Warning = diag.Warning // -Wno- disables it
-	Note    = diag.Note    // for information
-)
-
-// WriteMessages writes messages as the ptxlink command does. As text, a message is a
-// line with file, line and column, the line of the input with a marker below it, the
-// notes and the help. As JSON it is one line. SARIF is one document; GitHub reads
-// workflow commands. docs/errors.md describes the formats.
-func WriteMessages(w io.Writer, messages []*Message, style Style) error {
-	return diag.Write(w, messages, style)
-}
+// Place is the location of a message: text in an input, a whole input, or nothing.
+type Place = diag.Place
 
 // Errors is the error that Link returns when the inputs cannot be linked.
 type Errors struct {
@@ -71,7 +43,7 @@ func (e *Errors) Close() error { return e.maps.Close() }
 // fs.ErrNotExist.
 func (e *Errors) Unwrap() (list []error) {
 	for _, m := range e.Messages {
-		if m.Kind == Error {
+		if m.Kind == diag.Error {
 			list = append(list, m)
 		}
 	}
@@ -81,6 +53,6 @@ func (e *Errors) Unwrap() (list []error) {
 // Error returns every message as uncoloured text.
 func (e *Errors) Error() string {
 	var b strings.Builder
-	WriteMessages(&b, e.Messages, Style{})
+	diag.Write(&b, e.Messages, diag.Style{})
 	return strings.TrimSuffix(b.String(), "\n")
 }

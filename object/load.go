@@ -5,23 +5,42 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"ptxlink/internal/mapped"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
 
-// Input is a source of modules: Opened, else Text, else Reader, else Path.
+// Input is one thing to read. Text wins over Reader, and Reader over Path.
 type Input struct {
-	Name   string // as in messages; Path if empty
-	Path   string
-	Text   []byte
+	// Name is the name of the input in messages, the map and the dependency list; empty means Path,
+	// and "<input 1>" for the first input if that is empty too.
+	Name string
+	// Path names a file to read.
+	Path string
+	// Text is PTX in memory. It must not change while the result is in use, because messages and
+	// the line map refer to it.
+	Text []byte
+	// Reader is read to its end, once.
 	Reader io.Reader
-	Whole  bool // --whole-archive: all members of an archive are linked
+	// WholeArchive links every member of an archive, needed or not. Other inputs are always linked.
+	WholeArchive bool
 	// NoIndex reads all members of an archive and ignores its index.
 	NoIndex bool
 	// Opened is what Keep has read of the input, for the same Arch.
 	Opened *Opened
+}
+
+// Named returns inputs with names for those without a name and a path.
+func Named(inputs []Input) []Input {
+	list := slices.Clone(inputs)
+	for i, in := range list {
+		if in.Name == "" && in.Path == "" {
+			list[i].Name = fmt.Sprintf("<input %d>", i+1)
+		}
+	}
+	return list
 }
 
 // Options control reading.

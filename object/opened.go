@@ -64,7 +64,7 @@ func (op *opening) from(in *Input, i int, o Options) {
 		return
 	}
 	for _, u := range in.Opened.units {
-		op.units = append(op.units, &Unit{Lazy: u.archive && !in.Whole, Input: i, member: &u.member, unusable: u.unusable, opened: u})
+		op.units = append(op.units, &Unit{Lazy: u.archive && !in.WholeArchive, Input: i, member: &u.member, unusable: u.unusable, opened: u})
 	}
 }
 

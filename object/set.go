@@ -267,7 +267,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 		return
 	}
 	add := func(m *container.Member) *Unit {
-		u := &Unit{Lazy: m.Archive && !in.Whole, Input: i, member: m}
+		u := &Unit{Lazy: m.Archive && !in.WholeArchive, Input: i, member: m}
 		op.units = append(op.units, u)
 		return u
 	}
@@ -323,7 +323,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read: %w", infile.Reason(err))
 	}
-	if !in.Whole && !in.NoIndex && !o.All && container.IsArchive(data) {
+	if !in.WholeArchive && !in.NoIndex && !o.All && container.IsArchive(data) {
 		if index = op.index(in.name(), data, o); index != nil {
 			in.Text = data // for Set.Distrusted
 		}

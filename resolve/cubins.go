@@ -53,7 +53,7 @@ type CubinPull struct {
 	By            string // the module or cubin that needs the symbol; empty for the command line
 }
 
-// NewCubins returns cubins of which no member of an archive is linked yet.
+// NewCubins returns the cubins of a link before any member of an archive is linked.
 func NewCubins(list []*object.Cubin) *Cubins {
 	c := &Cubins{list: list, linked: make([]bool, len(list))}
 	for i, cubin := range list {

@@ -190,7 +190,7 @@ type unreadRow struct {
 func showRows(out *bufio.Writer, rows *diag.JSONList, unread error) error {
 	if refused, ok := errors.AsType[*refusedError](unread); ok {
 		for _, m := range refused.messages {
-			if file := m.Place.File(); m.Kind == link.Error && file != "" {
+			if file := m.Place.File(); m.Kind == diag.Error && file != "" {
 				rows.Add(unreadRow{file, string(m.ID), m.Text})
 			}
 		}

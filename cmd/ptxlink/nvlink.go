@@ -207,7 +207,7 @@ func (j *linkJob) nvlink() error {
 		return dlink.Read(j.opts.Context, files, o)
 	}
 	job := read(j.prefer)
-	failed := slices.ContainsFunc(job.Messages, func(m *link.Message) bool { return m.Kind == link.Error })
+	failed := slices.ContainsFunc(job.Messages, func(m *link.Message) bool { return m.Kind == diag.Error })
 	if failed || !j.opts.Bool("suppress-arch-warning") {
 		if err := j.tell(job.Messages, exitLink); err != nil {
 			return err

@@ -16,7 +16,7 @@ import (
 
 type reporter struct {
 	w        io.Writer
-	style    link.Style
+	style    diag.Style
 	warnings warningOptions
 	held     []*link.Message // for SARIF, because its document is written at the end
 	keep     bool            // keep messages in shown, since the page of a failed link needs them
@@ -35,7 +35,7 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 		if m = r.warnings.apply(m); m == nil {
 			continue
 		}
-		if m.Kind == link.Error {
+		if m.Kind == diag.Error {
 			errors++
 			if id := string(m.ID); id != "" && !slices.Contains(r.ids, id) {
 				r.ids = append(r.ids, id)
@@ -56,7 +56,7 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 	if r.style.Format == "sarif" {
 		r.held = append(r.held, shown...)
 	} else {
-		link.WriteMessages(r.w, shown, r.style)
+		diag.Write(r.w, shown, r.style)
 	}
 	return errors
 }
@@ -65,7 +65,7 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 func (r *reporter) close() {
 	switch {
 	case r.style.Format == "sarif":
-		link.WriteMessages(r.w, r.held, r.style)
+		diag.Write(r.w, r.held, r.style)
 	case r.hint && r.text() && len(r.ids) == 1 && r.ids[0] != string(diag.Usage):
 		r.note("ptxlink --explain=" + r.ids[0] + " says more")
 	case r.hint && r.text() && len(r.ids) > 1:

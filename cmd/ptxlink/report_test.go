@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"ptxlink/link"
+	"ptxlink/object/diag"
 )
 
 // TestHintOfExplain checks that a terminal gets the IDs of errors, which text has
 // nowhere else, and that no other program does.
 func TestHintOfExplain(t *testing.T) {
-	undefined := &link.Message{Kind: link.Error, ID: "undefined-symbol", Text: "a"}
-	size := &link.Message{Kind: link.Error, ID: "param-size", Text: "b"}
-	usage := &link.Message{Kind: link.Error, ID: "usage", Text: "c"}
-	warning := &link.Message{Kind: link.Warning, ID: "align", Text: "d"}
+	undefined := &link.Message{Kind: diag.Error, ID: "undefined-symbol", Text: "a"}
+	size := &link.Message{Kind: diag.Error, ID: "param-size", Text: "b"}
+	usage := &link.Message{Kind: diag.Error, ID: "usage", Text: "c"}
+	warning := &link.Message{Kind: diag.Warning, ID: "align", Text: "d"}
 	for _, test := range []struct {
 		reporter reporter
 		messages []*link.Message
@@ -24,7 +25,7 @@ func TestHintOfExplain(t *testing.T) {
 		{reporter{hint: true}, []*link.Message{usage}, ""},
 		{reporter{hint: true}, []*link.Message{warning}, ""},
 		{reporter{}, []*link.Message{undefined}, ""},
-		{reporter{hint: true, style: link.Style{Format: "json"}}, []*link.Message{undefined}, ""},
+		{reporter{hint: true, style: diag.Style{Format: "json"}}, []*link.Message{undefined}, ""},
 	} {
 		var b strings.Builder
 		test.reporter.w = &b

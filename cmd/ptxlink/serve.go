@@ -207,7 +207,7 @@ func (s *server) run(ctx context.Context, r *request) *answer {
 	var list bytes.Buffer
 	style := c.report.style
 	style.Format = "json"
-	link.WriteMessages(&list, c.report.shown, style)
+	diag.Write(&list, c.report.shown, style)
 	for line := range bytes.Lines(list.Bytes()) {
 		a.Messages = append(a.Messages, json.RawMessage(bytes.TrimSpace(line)))
 	}

@@ -93,7 +93,7 @@ func (j *linkJob) unoptimized(targets []ptxas.Target) ([]ptxas.Output, error) {
 	if !errors.Is(err, ptxas.ErrRejected) {
 		return outputs, err
 	}
-	if i := slices.IndexFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }); i >= 0 {
+	if i := slices.IndexFunc(messages, func(m *link.Message) bool { return m.Kind == diag.Error }); i >= 0 {
 		j.report.note("nothing is compared, because the code without optimisation is refused: " + messages[i].Text)
 	}
 	return nil, nil

@@ -58,7 +58,7 @@ func (o *warningOptions) read(option string) error {
 
 // apply returns the message as the options require, or nil if it must not be shown.
 func (o *warningOptions) apply(m *link.Message) *link.Message {
-	if m.Kind != link.Warning {
+	if m.Kind != diag.Warning {
 		return m
 	}
 	if hidden, named := o.hidden[m.ID]; o.quiet || hidden || m.ID == diag.Ignored && !named {
@@ -72,7 +72,7 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 		// The message must be copied, because it belongs to the linker. It keeps the ID, so that
 		// the user can disable the warning.
 		copied := *m
-		copied.Kind = link.Error
+		copied.Kind = diag.Error
 		m = &copied
 	}
 	return m

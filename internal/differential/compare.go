@@ -18,6 +18,7 @@ import (
 	"ptxlink/internal/catch"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/object/diag"
 )
 
 // An outcome is the result for one set.
@@ -204,7 +205,7 @@ var overLimit = regexp.MustCompile(`^ptxas error\s*: Entry function '.*' with ma
 func ourKind(err error) string {
 	if all, ok := errors.AsType[*link.Errors](err); ok {
 		for _, m := range all.Messages {
-			if m.Kind == link.Error {
+			if m.Kind == diag.Error {
 				return strings.Join(strings.Fields(identifiers.ReplaceAllString(m.Text, "N")), " ")
 			}
 		}

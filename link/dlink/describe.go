@@ -51,7 +51,7 @@ type DescriptionSymbol struct {
 // has been called for the rest.
 func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log, use func(*report.Object, *Description) bool) error {
 	maps, more := new(mapped.Files), true
-	for _, in := range link.ObjectInputs(inputs) {
+	for _, in := range object.Named(inputs) {
 		object.Walk(ctx, in, forms, object.Options{Map: maps}, log, func(o container.Object) bool {
 			for _, c := range o.Codes {
 				if more = more && ctx.Err() == nil; !more {

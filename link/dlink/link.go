@@ -76,9 +76,7 @@ func Combines(o link.Options) bool {
 func (l Linker) Run(ctx context.Context) (*Linked, error) {
 	ctx, _ = infile.Record(ctx)
 	l.Options.Inputs = Buffered(ctx, l.Options.Inputs, l.Options.MaxInputSize)
-	for i, in := range link.ObjectInputs(l.Options.Inputs) {
-		l.Options.Inputs[i].Name = in.Name // one without a name and a path is not an empty place
-	}
+	l.Options.Inputs = object.Named(l.Options.Inputs) // one without a name and a path is not an empty place
 	if l.Link == nil {
 		l.Link = link.Link
 	}
@@ -136,7 +134,7 @@ func (l *linking) run(ctx context.Context) (*Linked, error) {
 // say adds messages. It returns an error if one of them is an error.
 func (l *linking) say(messages []*link.Message) error {
 	l.said = append(l.said, messages...)
-	if slices.ContainsFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }) {
+	if slices.ContainsFunc(messages, func(m *link.Message) bool { return m.Kind == diag.Error }) {
 		return &link.Errors{}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/tool"
-	"ptxlink/link"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/diag"
 )
 
 // bitcode is a module with only a symbol table, of __nv_sqrtf and __nv_sinf.
@@ -233,7 +233,7 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 			}
 			l, messages, err := Compile(context.Background(), o)
 			var said strings.Builder
-			link.WriteMessages(&said, messages, link.Style{})
+			diag.Write(&said, messages, diag.Style{})
 			if err != nil {
 				said.WriteString(err.Error())
 			}

@@ -72,7 +72,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	if o.MapInputs {
 		maps = new(mapped.Files)
 	}
-	for i, in := range link.ObjectInputs(o.Inputs) {
+	for i, in := range object.Named(o.Inputs) {
 		before, whole := len(list), true
 		whole = object.Walk(ctx, in, nil, object.Options{MaxSize: o.MaxInputSize, Map: maps}, &log, func(from container.Object) bool {
 			for _, c := range object.Choose(from, o.Arch, &log) {

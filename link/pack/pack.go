@@ -107,10 +107,10 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	}
 	host, _ := object.ParseHost(o.Host) // none if it is empty
 	o.Format = cmp.Or(o.Format, Plain)
-	inputs := link.ObjectInputs(o.Inputs)
+	inputs := object.Named(o.Inputs)
 	for i := range inputs {
 		in := &inputs[i]
-		in.Whole = true // members that define nothing must be included
+		in.WholeArchive = true // members that define nothing must be included
 		if in.Text == nil && in.Reader != nil {
 			in.Text, in.Reader = object.Buffer(ctx, in.Reader, o.MaxInputSize) // noteLeftOut reads it again
 		}

@@ -48,7 +48,7 @@ type SplitOptions struct {
 // refuses unknown statements. Both give *link.Errors.
 func Split(ctx context.Context, in link.Input, o SplitOptions) ([]link.Input, error) {
 	var log diag.Log
-	files, unread, err := object.Load(ctx, link.ObjectInputs([]link.Input{in}), object.Options{Jobs: o.Jobs}, &log)
+	files, unread, err := object.Load(ctx, object.Named([]link.Input{in}), object.Options{Jobs: o.Jobs}, &log)
 	if err != nil {
 		return nil, err
 	}

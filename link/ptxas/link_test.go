@@ -68,7 +68,7 @@ func TestCubin(t *testing.T) {
 		t.Errorf("a module that ptxas rejects: %v", err)
 	}
 	missing := link.Input{Name: "use.ptx", Text: []byte(top + ".extern .func f ();\n.visible .entry k () {\ncall f;\nret;\n}\n")}
-	if _, _, err = ptxas.Cubin(t.Context(), link.Options{Inputs: []link.Input{missing}}); !errors.Is(err, link.ID("undefined-symbol")) || errors.Is(err, link.ID("duplicate-symbol")) {
+	if _, _, err = ptxas.Cubin(t.Context(), link.Options{Inputs: []link.Input{missing}}); !errors.Is(err, diag.ID("undefined-symbol")) || errors.Is(err, diag.ID("duplicate-symbol")) {
 		t.Errorf("an undefined symbol: %v", err)
 	}
 	t.Setenv("PTXAS", filepath.Join(t.TempDir(), "none"))

@@ -55,7 +55,7 @@ func own(l *dlink.Linked) (own Own) {
 	}
 	separated, messages := l.Own()
 	all := separated.Cubins
-	if i := slices.IndexFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error }); i >= 0 {
+	if i := slices.IndexFunc(messages, func(m *link.Message) bool { return m.Kind == diag.Error }); i >= 0 {
 		own.Missing = messages[i].Text
 		return own
 	}

@@ -52,7 +52,7 @@ type ObjectSymbol struct {
 // returned, too.
 func Inspect(ctx context.Context, inputs []link.Input, jobs int) ([]*Object, error) {
 	var log diag.Log
-	files, _, err := object.Load(ctx, link.ObjectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
+	files, _, err := object.Load(ctx, object.Named(inputs), object.Options{Jobs: jobs, All: true}, &log)
 	if err != nil {
 		return nil, err
 	}

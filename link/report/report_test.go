@@ -38,7 +38,7 @@ func hostile(t *testing.T) Report {
 	m := MapOf(r)
 	m.Inputs = []MapInput{{Module: link.Module{Name: name}}}
 	m.Symbols = []MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
-	m.Messages = MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: diag.InFile(name, 3, 0)}}, diag.Spelling{})
+	m.Messages = MapMessages([]*link.Message{{Kind: diag.Warning, Text: name, Place: diag.InFile(name, 3, 0)}}, diag.Spelling{})
 	return Report{Title: name, Map: m}
 }
 
@@ -106,14 +106,14 @@ func small(t *testing.T) Report {
 	}
 	m := MapOf(r)
 	at := func(file string, line int) link.Place { return diag.InFile(file, line, 0) }
-	m.Messages = MapMessages([]*link.Message{{Kind: link.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []link.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}}, diag.Spelling{})
+	m.Messages = MapMessages([]*link.Message{{Kind: diag.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []diag.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}}, diag.Spelling{})
 	return Report{Title: "small.ptx", Map: m}
 }
 
 // failed returns the report of a link without output.
 func failed() Report {
 	m := NewMap()
-	m.Messages = MapMessages([]*link.Message{{Kind: link.Error, ID: "undefined-symbol", Text: "undefined symbol: f"}, {Kind: link.Warning, Text: "w"}}, diag.Spelling{})
+	m.Messages = MapMessages([]*link.Message{{Kind: diag.Error, ID: "undefined-symbol", Text: "undefined symbol: f"}, {Kind: diag.Warning, Text: "w"}}, diag.Spelling{})
 	return Report{Title: "app.ptx", Map: m, Failed: true}
 }
 

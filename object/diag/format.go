@@ -13,7 +13,10 @@ import (
 // Formats are the values of Style.Format.
 var Formats = []string{"text", "json", "sarif", "github"}
 
-// Write writes messages in the format of the style.
+// Write writes messages as the ptxlink command does. As text, a message is a line with file, line
+// and column, the line of the input with a marker below it, the notes and the help. As JSON it is
+// one line. SARIF is one document; GitHub reads workflow commands. docs/errors.md describes the
+// formats.
 func Write(w io.Writer, messages []*Message, style Style) error {
 	messages = style.limit(messages)
 	switch style.Format {
