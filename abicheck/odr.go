@@ -15,14 +15,20 @@ import (
 	"ptxlink/resolve"
 )
 
-// WeakBodies warns about weak definitions that lost to one with a different body:
-// which of them a program gets depends on the order of the inputs. One that lost to a strong definition
-// may be a default that a program replaces (nvcc 13 takes __attribute__((weak)) for the device), unless it is
-// an instance of a template. Names without
-// meaning outside the module are compared by their role, and lines are ignored.
-// Modules of different compilers, releases, ISA versions or targets are not compared, because they
-// compile one function differently, nor are modules that do not record their release
-// (object.OneCompiler). Initial values that are integers are the same for all compilers.
+// WeakBodies warns about weak definitions that lost to one with a different body. Such definitions
+// come from inline functions and templates in headers. The linker keeps one, so if the header was
+// edited, or read with other macros, between two compilations, the program gets one of two
+// functions, and which one depends on the order of the inputs. No compiler can see this.
+//
+// It must not warn about programs that are right, so it compares only what one compiler would make
+// equal:
+//
+//  1. Modules of different compilers, releases, ISA versions or targets are not compared, because
+//     they compile one function differently, nor are modules that do not record their release
+//     (object.OneCompiler). Initial values that are integers are the same for all compilers.
+//  2. Names without meaning outside the module are compared by their role, and lines are ignored.
+//  3. A weak definition that lost to a strong one may be a default that a program replaces (nvcc 13
+//     takes __attribute__((weak)) for the device), unless it is an instance of a template.
 func WeakBodies(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]

@@ -42,8 +42,22 @@ func (d Definition) check() error {
 	return nil
 }
 
-// redirect returns resolve.Options.Redirect. It must follow chains, since a value may itself be
-// defined by an option.
+// redirect returns resolve.Options.Redirect, which --wrap and --defsym are made of: a module that
+// uses a name and does not define it uses another name instead. Texts are not changed before the
+// names of the output are chosen. Five places must agree on what a redirected name means:
+//
+//  1. resolve.Live: an archive member is needed for the new name, and never for the old one.
+//  2. Table.symbols: the use is a mention of the new name's symbol. A module that defines the old
+//     name keeps it, as in GNU ld.
+//  3. resolve.Rename: in that module the old name is spelt as the new one. Nothing else may get the
+//     new spelling, also no local of a function, since the use would then bind to the local
+//     (owners.redirected).
+//  4. usesOf: a number needs a type, which comes from a use of either name.
+//  5. Messages: the text at the place of an error shows the old name, so the message must say that
+//     it stands for another (Table.reportUndefined).
+//
+// Chains are followed here once, since a value may itself be defined by an option. --wrap twice
+// for one name is one redirection, and a cycle is an error.
 func (o Options) redirect() (map[string]string, error) {
 	if len(o.Wrap) == 0 && len(o.Define) == 0 {
 		return nil, nil

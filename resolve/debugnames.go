@@ -14,9 +14,18 @@ import (
 )
 
 // debugNames makes the names that debug sections look up unique, then computes the rename
-// edits of all functions. A name keeps its spelling if no other function of the output
-// declares it, and no earlier link derived a new name from it, so that adding modules to the output
-// of -r gives the same result as linking all at once.
+// edits of all functions.
+//
+// DWARF of nvcc and clang locates a variable by the name of its register, and code by the name of a
+// label. ptxas looks such a name up in the whole module, and takes the first function that declares
+// it: in a linked module that would be the function of another input, so a debugger would show the
+// wrong register without any message. Names that DWARF looks up must therefore be unique in the
+// output, although PTX lets every function have a %r1.
+//
+// A name keeps its spelling if no other function of the output declares it, and no earlier link
+// derived a new name from it, so that adding modules to the output of -r gives the same result as
+// linking all at once. A new name is put in both places, the function and the sections. Only
+// functions that declare such a name are read again.
 func (r *renamer) debugNames(lookedUp []LocalName) {
 	spellings := r.spellings(lookedUp)
 	plain := r.searched(lookedUp, spellings)

@@ -1,5 +1,12 @@
 // Package partition cuts a linked module into modules that ptxas -c assembles in parallel and
 // nvlink joins, and estimates how much whole-program mode would clone.
+//
+// A cut must not change what the program does, so state has one copy: a variable is defined in one
+// part, and becomes visible to the others. Only small functions may be copied. A cut must also not
+// depend on the machine or on what was edited elsewhere: parts are chosen by hashes of names and by
+// rounded costs, and a part holds only the declarations that it uses, so after an edit all parts
+// but one are in the cache. The functions of one input stay together where they fit, because edits
+// come by input.
 package partition
 
 import (

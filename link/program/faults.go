@@ -10,7 +10,15 @@ import (
 )
 
 // AvoidFaults rewrites functions that would trigger faults of ptxas (docs/ptxas.md, Faults of
-// ptxas).
+// ptxas), as linkers do for errata of processors. A link puts functions together that ptxas would
+// otherwise compile apart, and -O inlines some, so ptxas gets code that no compiler gives it, and
+// compiles some of it wrongly, without a message.
+//
+// Each rewriting must mean the same by the ISA, and cost nothing where ptxas has no fault. A fault
+// that any linked program can trigger is avoided in every function; one that needs inlined code
+// only in functions that the optimiser has changed. This pass comes last, because it depends on the
+// final code. A script with each fault checks that ptxas still has it, so that the rewriting can
+// go once no supported ptxas needs it.
 func (p *Program) AvoidFaults() {
 	for i := range p.Bodies {
 		piece := &p.bodies[i]
