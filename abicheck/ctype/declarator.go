@@ -172,7 +172,7 @@ func (p *parser) attribute(attrs *attributes) {
 func (p *parser) alignment(attrs *attributes, w token) {
 	at := p.peek()
 	var n int64
-	if at.kind == 'w' && !p.enumeratorOrSize(at.text) {
+	if _, value := p.enumerators[at.text]; at.kind == 'w' && !value && !isSizeWord(at.text) {
 		l, err := LayOut(p.typeName(), p.model)
 		p.failIf(err != nil, at.span, "", "%v", err)
 		n = l.Align
@@ -183,11 +183,4 @@ func (p *parser) alignment(attrs *attributes, w token) {
 		p.fail(at.span, "an alignment is a power of two", "%d is not an alignment", n)
 	}
 	attrs.align = max(attrs.align, n)
-}
-
-func (p *parser) enumeratorOrSize(w string) bool {
-	at := p.at
-	defer func() { p.at = at }()
-	_, value := p.valueAt(p.next())
-	return value || w == "sizeof" || w == "alignof" || w == "_Alignof" || w == "__alignof__"
 }

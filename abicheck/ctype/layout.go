@@ -17,11 +17,6 @@ type Layout struct {
 	Size, Align int64          // bytes
 	Members     []MemberLayout // of a Struct or Union, in declaration order, including unnamed ones
 	Elem        *Layout        // of an Array
-
-	used    int64 // of a Struct or Union, bits up to the tail padding
-	data    int64 // of a Struct or Union, the bits that a class derived from it leaves it
-	empty   bool  // a class of C++ without data
-	largest int64 // bits of the largest empty class among the bases and members, at any depth
 }
 
 // MemberLayout describes where a member is in its struct or union.
@@ -68,11 +63,6 @@ const maxSize = 1 << 50
 //  5. The size is a multiple of the alignment. It is 1 without members, or 0 in C.
 //  6. Under #pragma pack(N), no alignment within the type exceeds N, and a bit field goes
 //     to the next free bit.
-//  7. In C++, bases come before the members, in order. What follows a base goes into its
-//     tail padding, unless it is a POD of C++03.
-//  8. An empty base goes to offset 0 and takes no space, but two subobjects of one empty
-//     class never share an address: the later base or member moves on by its alignment
-//     (Itanium C++ ABI 2.4).
 func LayOut(t *Type, m Model) (*Layout, error) {
 	b := layouter{model: m, done: map[*Type]*Layout{}}
 	return b.layOut(t)
@@ -306,8 +296,6 @@ func (l *Layout) Param(m Model) (ParamForm, error) {
 	}
 	form := ParamForm{Size: l.Size, Align: l.Align}
 	switch {
-	case l.Type.byAddress:
-		return form, &Error{Text: "a class with a destructor or a copy constructor is passed by its address"}
 	case l.Size == 0:
 		return form, &Error{Text: "a type without bytes cannot be passed"}
 	case l.Align > MaxParamAlign:

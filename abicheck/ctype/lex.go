@@ -10,10 +10,9 @@ import (
 	"ptxlink/object/diag"
 )
 
-// token is a word, a number or an operator of C; in a header also a string or
-// #pragma pack. Kind 0 is the end.
+// token is a word, a number or an operator of C, or #pragma pack. Kind 0 is the end.
 type token struct {
-	kind byte // 'w', 'n', 'p', 's', '#', or 0
+	kind byte // 'w', 'n', 'p', '#', or 0
 	text string
 	span diag.Span
 }
@@ -33,11 +32,7 @@ func (p *parser) failIf(wrong bool, at diag.Span, help, format string, args ...a
 // markers, and pragmas other than pack.
 var noLayout = lazy.Regexp(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
 
-// packPragma matches #pragma pack, and pragmaOperator the operators for pragmas.
-var (
-	packPragma     = lazy.Regexp(`^#[ \t]*pragma[ \t]+pack\b.*`)
-	pragmaOperator = lazy.Regexp(`^(_Pragma[ \t]*\([ \t]*L?"[^"\n]*"[ \t]*\)|__pragma[ \t]*\([^()\n]*(\([^()\n]*\))?[^()\n]*\))`)
-)
+var packPragma = lazy.Regexp(`^#[ \t]*pragma[ \t]+pack\b.*`)
 
 // lex splits the text into tokens, without comments.
 func (p *parser) lex() {
@@ -58,8 +53,8 @@ func (p *parser) lex() {
 	p.tokens = append(p.tokens, token{span: span(at, 0)})
 }
 
-// lexBlank returns the length of white space, a comment, a directive or a pragma operator
-// at the start of the text, or 0. Of these, only #pragma pack becomes a token.
+// lexBlank returns the length of white space, a comment or a directive at the start of the
+// text, or 0. Of these, only #pragma pack becomes a token.
 func (p *parser) lexBlank(text string, at int) int {
 	switch c := text[0]; {
 	case c == ' ' || '\t' <= c && c <= '\r':
@@ -73,43 +68,20 @@ func (p *parser) lexBlank(text string, at int) int {
 		return n + 4
 	case c == '#':
 		line, _, _ := strings.Cut(text, "\n")
-		if noLayout().MatchString(line) {
-			return len(line)
-		}
-		if !p.lexPack(line, span(at, len(line))) && !p.header {
+		if pack := packPragma().FindString(line); pack != "" {
+			p.tokens = append(p.tokens, token{'#', pack, span(at, len(line))})
+		} else if !noLayout().MatchString(line) {
 			p.fail(span(at, 1), "pass the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not supported")
 		}
 		return len(line)
-	case strings.HasPrefix(text, "_Pragma"), strings.HasPrefix(text, "__pragma"):
-		if m := pragmaOperator().FindString(text); m != "" {
-			pragma := strings.TrimLeft(m[strings.IndexByte(m, '('):], " \t(L\"")
-			p.lexPack("#pragma "+strings.TrimRight(pragma, "\")"), span(at, len(m)))
-			return len(m)
-		}
 	}
 	return 0
-}
-
-// lexPack adds a token for #pragma pack, and returns false for other directives.
-func (p *parser) lexPack(directive string, at diag.Span) bool {
-	pack := packPragma().FindString(directive)
-	if pack != "" {
-		p.tokens = append(p.tokens, token{'#', pack, at})
-	}
-	return pack != ""
 }
 
 // lexToken returns the kind and the length of the token at the start of the text.
 func (p *parser) lexToken(text string, at int) (kind byte, n int) {
 	c := text[0]
 	switch {
-	case c == '"' || c == '\'':
-		for n = 1; n < len(text) && text[n] != c && text[n] != '\n'; n++ {
-			if text[n] == '\\' {
-				n++
-			}
-		}
-		return 's', min(n+1, len(text))
 	case isWordByte(c):
 		for n < len(text) && isWordByte(text[n]) {
 			n++
@@ -118,13 +90,12 @@ func (p *parser) lexToken(text string, at int) (kind byte, n int) {
 			return 'n', n
 		}
 		return 'w', n
-	case !p.header && !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)):
+	case !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~", rune(c)):
 		r, size := utf8.DecodeRuneInString(text)
 		p.fail(span(at, size), "", "unexpected %q in a declaration", r)
 	}
 	for _, two := range []string{"<<", ">>", "::", "[["} {
-		// In C++, >> may close two lists of arguments.
-		if strings.HasPrefix(text, two) && (two != ">>" || p.model.C) {
+		if strings.HasPrefix(text, two) {
 			return 'p', 2
 		}
 	}
@@ -195,16 +166,11 @@ func (p *parser) binary(least int) int64 {
 	left := p.unary()
 	for {
 		op := p.peek()
-		if next := p.peekAt(1); op.text == ">" && next.text == ">" && next.span.Off == op.span.Off+1 && p.angles == 0 {
-			op.text = ">>"
-		}
 		level := precedence[op.text]
 		if level == 0 || level <= least {
 			return left
 		}
-		if p.next(); op.text == ">>" && !p.model.C {
-			p.next()
-		}
+		p.next()
 		right := p.binary(level)
 		switch op.text {
 		case "|":
@@ -255,14 +221,12 @@ func (p *parser) unary() int64 {
 	case t.text == "~":
 		return ^p.unary()
 	case t.text == "(":
-		defer func(angles int) { p.angles = angles }(p.angles)
-		p.angles = 0
 		n := p.constant()
 		p.expect(")", "behind the expression")
 		return n
 	case t.text == "true" || t.text == "false":
 		return map[string]int64{"true": 1}[t.text]
-	case t.text == "sizeof" || t.text == "alignof" || t.text == "_Alignof" || t.text == "__alignof__":
+	case isSizeWord(t.text):
 		p.expect("(", "behind "+t.text)
 		from := p.peek().span
 		of := p.typeName()
@@ -274,13 +238,17 @@ func (p *parser) unary() int64 {
 		}
 		return l.Align
 	case t.kind == 'w':
-		if n, known := p.valueAt(t); known {
+		if n, known := p.enumerators[t.text]; known {
 			return n
 		}
 		p.fail(t.span, "put the number there", "the value of %s is not known", t.text)
 	}
 	p.fail(t.span, "", "expected a number, not %s", t)
 	return 0
+}
+
+func isSizeWord(w string) bool {
+	return w == "sizeof" || w == "alignof" || w == "_Alignof" || w == "__alignof__"
 }
 
 // enter limits the depth of recursion in the parser.

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"ptxlink/internal/catch"
 	"ptxlink/object/diag"
 )
 
@@ -25,9 +27,9 @@ type Declared struct {
 //
 // An error is a *diag.Message that points into src.
 func Parse(src *diag.Source, m Model) ([]Declared, error) {
-	p := newParser(src, m)
-	if err := p.try(p.declarations); err != nil {
-		return nil, err
+	p := &parser{src: src, model: m, tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}}
+	if failed := catch.As[*diag.Message](p.declarations); failed != nil {
+		return nil, failed
 	}
 	return p.declared, nil
 }
@@ -35,24 +37,17 @@ func Parse(src *diag.Source, m Model) ([]Declared, error) {
 func (p *parser) declarations() {
 	p.lex()
 	for p.peek().kind != 0 {
-		if !p.structure() {
+		if t := p.peek(); t.kind == '#' {
+			p.pragma(p.next())
+		} else if !p.take(";") {
 			p.declaration()
 		}
 	}
-	p.failIf(len(p.open) > 0, p.peek().span, "", "the \"{\" of a namespace is not closed")
 	// "typedef struct S S;" declares no layout if the struct remains unknown.
 	p.declared = slices.DeleteFunc(p.declared, func(d Declared) bool {
 		return d.Name == "" && d.Type.element().isRecord() && d.Type.element().incomplete
 	})
 	p.failIf(len(p.declared) == 0, diag.Span{}, "such as 'struct { char c; int b : 5; }'", "there is no declaration")
-}
-
-func newParser(src *diag.Source, m Model) *parser {
-	return &parser{
-		src: src, model: m,
-		tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}, ambiguous: map[string]bool{}, nested: map[string]*Type{}, lost: map[string]*diag.Message{},
-		outer: map[string]string{}, uses: map[string][]string{}, spaces: map[string]string{}, templates: map[string]*template{},
-	}
 }
 
 type parser struct {
@@ -67,29 +62,10 @@ type parser struct {
 	enumerators map[string]int64
 	declared    []Declared
 
-	header   bool // of ParseHeader
-	failures []failure
-	// ambiguous are enumerators with several values.
-	ambiguous map[string]bool
-	lost      map[string]*diag.Message // the errors of typedefs that were skipped
-	nested    map[string]*Type         // classes within classes, without the scope
-	pack      string                   // of #pragma pack; empty if there is none
-	packs     []packing
+	pack  int64   // of #pragma pack; 0 if there is none
+	packs []int64 // kept by push
 
 	mayBeFunction bool // the next declarator belongs to a typedef
-
-	scope  string              // "n::S::"
-	open   []string            // the scopes before each "{" that is open
-	outer  map[string]string   // of a scope, the one around it
-	uses   map[string][]string // of a scope, those whose names are its own too
-	spaces map[string]string   // the scope that the name of a namespace stands for
-
-	templates   map[string]*template
-	instance    string // full name of the class that record reads next
-	instances   int
-	special     int    // token of the class after template <>
-	specialised string // its full name
-	angles      int    // depth of the arguments of templates, where ">>" is two ">"
 }
 
 type attributes struct {
@@ -175,15 +151,20 @@ var ignoredWords = []string{
 
 // refusedWords are used for types whose layout the document does not define.
 var refusedWords = map[string]string{
-	"static":   "a static member takes no space; remove it",
-	"virtual":  "the document covers C structs only (PTX Interoperability 7 for C++)",
-	"template": "give the struct with the types put in",
-	"operator": "member functions take no space; remove them",
-	"friend":   "it takes no space; remove it",
-	"_Complex": "write it as a struct of two",
-	"decltype": "write the type",
-	"auto":     "write the type",
+	"static":    "a static member takes no space; remove it",
+	"virtual":   dumped,
+	"template":  "write the struct with the types put in; " + dumped,
+	"namespace": "remove it and the scopes before names; " + dumped,
+	"using":     "write a typedef",
+	"operator":  "member functions take no space; remove them",
+	"friend":    "it takes no space; remove it",
+	"_Complex":  "write it as a struct of two",
+	"decltype":  "write the type",
+	"auto":      "write the type",
 }
+
+// dumped is how clang shows the layout of a class that the document does not cover.
+const dumped = "clang++ -Xclang -fdump-record-layouts shows the layouts of classes"
 
 // specifiers reads the part before the first declarator: a type and its qualifiers.
 // The type is nil for void.
@@ -198,7 +179,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 	for {
 		p.attributes(attrs)
 		w := p.peek()
-		if w.kind != 'w' && (w.text != "::" || found || len(words) > 0) {
+		if w.kind != 'w' {
 			break
 		}
 		if help := refusedWords[w.text]; help != "" {
@@ -229,15 +210,15 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		if found || len(words) > 0 {
 			break
 		}
-		named, name := p.typeAt()
-		if named == nil {
-			first, _, _ := strings.Cut(name.text, "::")
-			if err := p.lost[p.lookUp(first, keyOf(p.lost))]; err != nil {
-				panic(err)
-			}
-			p.fail(name.span, "declare it before: struct "+name.text+" { ... };", "unknown type %s", name.text)
+		p.next()
+		if w.text == "std" && p.take("::") { // the types of stdint.h
+			w = p.next()
 		}
-		if t, found = named, true; named == voidType {
+		p.failIf(p.peek().text == "::", p.peek().span, dumped, "the scope %s is not supported", w.text)
+		if t = p.named(w.text); t == nil {
+			p.fail(w.span, "declare it before: struct "+w.text+" { ... };", "unknown type %s", w.text)
+		}
+		if found = true; t == voidType {
 			t = nil
 		}
 	}
@@ -289,14 +270,8 @@ func (p *parser) enum() (*Type, introduced) {
 	t := &Type{Kind: Enum, Unsigned: true, Elem: Named("unsigned int")}
 	tag := token{}
 	if p.peek().kind == 'w' {
-		if p.peekAt(1).text == "::" {
-			at := p.peek()
-			known, name := p.typeAt()
-			p.failIf(known == nil || known.Kind != Enum || p.peek().text == "{", at.span, "", "the values of enum %s are not known", name.text)
-			return known, introduced{}
-		}
 		tag = p.next()
-		t.Name = p.scope + tag.text
+		t.Name = tag.text
 	}
 	fixed := scoped
 	if scoped {
@@ -315,7 +290,7 @@ func (p *parser) enum() (*Type, introduced) {
 	if tag.text != "" {
 		p.tags[t.Name] = t
 	}
-	least, most := p.values(t, scoped)
+	least, most := p.values(scoped)
 	if !fixed {
 		t.Elem = p.enumerated(least, most)
 		t.Unsigned = t.Elem.Unsigned
@@ -327,9 +302,6 @@ func (p *parser) enum() (*Type, introduced) {
 // declares if its type is fixed.
 func (p *parser) enumWithoutValues(t *Type, tag token, fixed bool) *Type {
 	known := p.tags[t.Name]
-	if p.peek().text != ";" {
-		known = p.tags[p.lookUp(tag.text, keyOf(p.tags))]
-	}
 	switch {
 	case known != nil && known.Kind == Enum:
 		return known
@@ -341,7 +313,7 @@ func (p *parser) enumWithoutValues(t *Type, tag token, fixed bool) *Type {
 }
 
 // values reads the names of an enum and their values, up to the closing brace.
-func (p *parser) values(t *Type, scoped bool) (least, most int64) {
+func (p *parser) values(scoped bool) (least, most int64) {
 	var attrs attributes
 	for next := int64(0); !p.take("}"); next++ {
 		name := p.next()
@@ -351,10 +323,7 @@ func (p *parser) values(t *Type, scoped bool) (least, most int64) {
 			next = p.constant()
 		}
 		if !scoped {
-			p.enumerator(p.scope+name.text, next)
-		}
-		if t.Name != "" && !p.model.C {
-			p.enumerator(t.Name+"::"+name.text, next)
+			p.enumerators[name.text] = next
 		}
 		least, most = min(least, next), max(most, next)
 		p.failIf(!p.take(",") && p.peek().text != "}", p.peek().span, "", "expected \",\" or \"}\" in the enum, not %s", p.peek())
@@ -375,6 +344,42 @@ func (p *parser) enumerated(least, most int64) *Type {
 		name = "unsigned " + name
 	}
 	return Named(name)
+}
+
+// define gives a type another name.
+func (p *parser) define(name token, t *Type) {
+	if t.isRecord() && t.Name == "" {
+		t.Name = name.text
+	}
+	p.typedefs[name.text] = cmp.Or(t, voidType)
+}
+
+// voidType is what a typedef of void names.
+var voidType = &Type{Kind: function, Name: "void"}
+
+// named returns the type with a name, or nil.
+func (p *parser) named(name string) *Type {
+	// A tag is a type name in C++.
+	return cmp.Or(p.typedefs[name], p.tags[name], Named(name))
+}
+
+// pragma reads #pragma pack(N), pack(push, N), pack(push), pack(pop) or pack().
+func (p *parser) pragma(t token) {
+	_, args, _ := strings.Cut(t.text, "pack")
+	for _, word := range strings.FieldsFunc(cmp.Or(strings.Trim(args, " \t\r()"), "0"), func(r rune) bool { return r == ',' || r == ' ' || r == '\t' }) {
+		switch word {
+		case "push":
+			p.packs = append(p.packs, p.pack)
+		case "pop":
+			if n := len(p.packs); n > 0 {
+				p.pack, p.packs = p.packs[n-1], p.packs[:n-1]
+			}
+		case "0", "1", "2", "4", "8", "16":
+			p.pack, _ = strconv.ParseInt(word, 10, 64)
+		default:
+			p.fail(t.span, "use 1, 2, 4, 8 or 16, and push and pop without labels", "#pragma pack(%s) is not supported", word)
+		}
+	}
 }
 
 // ModelOf finds a data model by its name, or by the name of a host: "linux-x86_64".

@@ -50,7 +50,7 @@ const (
 // must not change after its first use.
 type Type struct {
 	Kind     Kind
-	Name     string // as written: "unsigned int", "float4", the tag of a struct, with its scope in C++; may be empty
+	Name     string // as written: "unsigned int", "float4", the tag of a struct; may be empty
 	Unsigned bool   // of Bool, Integer and Enum
 
 	Elem    *Type // of Array and Vector; the underlying type of Enum; the target of a Pointer, nil if it does not matter
@@ -60,16 +60,13 @@ type Type struct {
 
 	Align  int64 // bytes, from alignas(N), __align__(N) or aligned(N) on a Struct or Union; it raises the alignment; 0 if there is none
 	Packed bool  // __attribute__((packed)) on a Struct or Union: all members are
-	Pack   int64 // bytes, of #pragma pack: the most that a base or member is aligned to; 0 if there is none
+	Pack   int64 // bytes, of #pragma pack: the most that a member is aligned to; 0 if there is none
 
 	size       func(Model) int64 // of the fundamental types
 	most       int64             // largest alignment of a Vector
 	reference  bool              // a Pointer that is a reference
-	word       string            // of a class, its name without the scope
 	incomplete bool              // a struct or union whose members Parse has not read
-	byAddress  bool              // a class with a destructor or a copy constructor
-	disputed   bool              // a POD to some compilers
-	notPOD     bool              // no POD of C++03: a class derived from it uses its tail padding
+	notPOD     bool              // it has private members or references, so nvcc does not pack it
 }
 
 // Member is a member of a struct or union.
@@ -80,7 +77,6 @@ type Member struct {
 	Width    int64 // of a bit field, in bits
 	Align    int64 // bytes, raises the alignment; 0 if there is none
 	Packed   bool  // __attribute__((packed)) on the member
-	Base     bool  // a base class of a class in C++; bases come first and have no name
 
 	Span diag.Span // where Parse read it
 }

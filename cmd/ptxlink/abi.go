@@ -3,13 +3,10 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/infile"
-	"ptxlink/internal/tool"
 	"ptxlink/object/diag"
 )
 
@@ -26,7 +22,6 @@ var abiCommand = subcommand{
 	flags: func() []cli.Flag {
 		const types, output = "Types", "Output"
 		return append([]cli.Flag{
-			&cli.StringFlag{Name: "type", Aliases: []string{"t"}, Category: types, Usage: "read a C or C++ file and show its `TYPE`"},
 			&cli.StringFlag{Name: "host", Category: types, Usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
 			&cli.GenericFlag{Name: "model", Category: types, Value: oneOf("lp64 llp64 ilp32"), Usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
 			&cli.GenericFlag{Name: "lang", Category: types, Value: oneOf("c c++"), Usage: "`LANG` is c or c++ (an empty struct has size 1)"},
@@ -49,9 +44,6 @@ func (c *command) abi(opts *cli.Context) error {
 		}
 		return usageError(text, "put it in quotes: ptxlink abi 'struct { char c; int b : 5; }'")
 	}
-	if opts.IsSet("type") {
-		return c.abiOfFile(opts, model)
-	}
 	src := &diag.Source{Name: "<argument>", Text: []byte(c.inputs[0].name)}
 	if c.inputs[0].name == "-" {
 		src.Name = "<stdin>"
@@ -63,7 +55,7 @@ func (c *command) abi(opts *cli.Context) error {
 	if err != nil {
 		path := c.inputs[0].name
 		if info, statErr := os.Stat(path); path != "-" && statErr == nil && !info.IsDir() {
-			return usageError(path+" is a file, not a declaration", "name the type that is wanted: ptxlink abi "+path+" -t TYPE")
+			return usageError(path+" is a file, not a declaration", "pass the declarations in it: ptxlink abi - <"+path+"; for a whole header, clang -Xclang -fdump-record-layouts")
 		}
 		return &exitError{exitLink, err}
 	}
@@ -71,72 +63,6 @@ func (c *command) abi(opts *cli.Context) error {
 		declared = declared[len(declared)-1:]
 	}
 	return c.showLayouts(opts, src, declared, model)
-}
-
-// abiOfFile shows one type of a file. A compiler must preprocess the file first.
-func (c *command) abiOfFile(opts *cli.Context, model ctype.Model) error {
-	lang, language := "c++", "C++"
-	if model.C {
-		lang, language = "c", "C"
-	}
-	path := c.inputs[0].name
-	compiler, text, err := preprocess(opts.Context, c.stdin, path, lang)
-	if err != nil {
-		return err
-	}
-	// The note lists assumptions that come from this machine instead of the file.
-	c.report.note(fmt.Sprintf("assumed %s (--lang), the sizes of %s (--host), and the headers and macros of %s", language, model.Name, compiler))
-	src := &diag.Source{Name: path + " (preprocessed)", Text: text}
-	header, err := ctype.ParseHeader(src, model)
-	if err != nil {
-		return &exitError{exitLink, err}
-	}
-	t, err := header.Type(opts.String("type"))
-	if err != nil {
-		return &exitError{exitLink, err}
-	}
-	return c.showLayouts(opts, src, []ctype.Declared{{Type: t}}, model)
-}
-
-// preprocess runs the preprocessor of $CC, cc or clang on a file.
-func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compiler string, text []byte, err error) {
-	candidates := [][]string{{"cc"}, {"clang"}}
-	if words, err := compilerWords(os.Getenv("CC")); err != nil {
-		return "", nil, usageError("$CC: "+err.Error(), "")
-	} else if len(words) > 0 {
-		candidates = [][]string{words}
-	}
-	var words []string
-	for _, words = range candidates {
-		if _, err = exec.LookPath(words[0]); err == nil {
-			break
-		}
-	}
-	if err != nil {
-		return "", nil, &exitError{exitIO, diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s for its preprocessor: %v", words[0], errors.Unwrap(err))).WithHelp("name a C compiler with $CC, or pass the text of cc -E to ptxlink abi -")}
-	}
-	compiler = strings.Join(words, " ")
-	out, err := tool.Run(ctx, tool.Command{Path: words[0], Args: append(words[1:], "-E", "-x", lang, path), Stdin: stdin, Apart: true})
-	if err != nil {
-		return "", nil, &exitError{exitIO, err}
-	}
-	if !out.State.Success() {
-		lines, code := strings.TrimSpace(string(out.Errors)), exitLink
-		if out.Killed() != "" {
-			code = exitIO
-		}
-		return "", nil, &exitError{code, diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s -E failed on %s: %v", compiler, path, out.State)).WithHelp(lines)}
-	}
-	return compiler, out.Said, nil
-}
-
-// compilerWords splits $CC, unless it is the path of a program, because a path may have spaces or
-// backslashes. Otherwise it may be a command with arguments.
-func compilerWords(cc string) ([]string, error) {
-	if _, err := exec.LookPath(cc); err == nil {
-		return []string{cc}, nil
-	}
-	return splitArguments(cc, runtime.GOOS)
 }
 
 func (c *command) showLayouts(opts *cli.Context, src *diag.Source, declared []ctype.Declared, model ctype.Model) error {
@@ -212,9 +138,8 @@ type abiMember struct {
 	Bits     int64  `json:"bits"`
 	BitField bool   `json:"bitField"`
 	Signed   bool   `json:"signed"`
-	Base     bool   `json:"base,omitempty"` // it is the base class
-	Size     int64  `json:"size"`           // size of its type
-	Align    int64  `json:"align"`          // alignment that it requires of its struct
+	Size     int64  `json:"size"`  // size of its type
+	Align    int64  `json:"align"` // alignment that it requires of its struct
 
 	letter byte
 }
@@ -229,7 +154,7 @@ func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, er
 			return t, fmt.Errorf("%s has more than %d members", t.Type, maxParts)
 		}
 		m := abiMember{
-			Path: p.Path, Base: p.Base, Depth: p.Depth, Type: p.TypeString(),
+			Path: p.Path, Depth: p.Depth, Type: p.TypeString(),
 			Offset: p.Bit / 8, Bit: p.Bit, Bits: p.Bits, BitField: p.BitField,
 			Signed: p.Type.Kind == ctype.Integer && !p.Type.Unsigned || p.Type.Kind == ctype.Enum && !p.Type.Unsigned,
 			Size:   p.Layout.Size, Align: p.Alignment,
@@ -283,7 +208,7 @@ func (t *abiType) writeMembers(w io.Writer) {
 	for _, m := range t.Members {
 		name := m.Path
 		if name == "" || strings.HasSuffix(name, ".") {
-			name += map[bool]string{false: "(unnamed)", true: "(base)"}[m.Base]
+			name += "(unnamed)"
 		}
 		bits, size := "", fmt.Sprint(m.Size)
 		switch {

@@ -96,7 +96,7 @@ var forms = map[string]string{
 	"": "IN -o out.ptx|IN -o -|main.ptx IN -o out.ptx|IN main.ptx IN -o out.ptx|- -o out.ptx|IN -r -o out.ptx|--whole-archive IN -o out.ptx|main.ptx --whole-archive IN -o out.ptx|IN -O2 -o out.ptx|" +
 		"IN -g -o out.ptx|IN -S -o out.ptx|IN -M -o out.ptx|IN --Map=map.json --dot=dot --report=r.html --dependency-file=d --unused-inputs=u --time-trace=t --reproduce=r.tar -o out.ptx|" +
 		"IN --emit-parts=p%.ptx -o out.ptx|IN --cubin --dry-run|IN -o out.fatbin --arch=sm_80 --arch=sm_90|IN -c -o out.cubin|IN --arch=sm_80 -o out.ptx|IN --version-script=IN -o out.ptx|@IN|IN --icf -o out.ptx|main.ptx -L. -l:in -o out.ptx",
-	"abi":                  "IN|-|IN -t S|{ -t S",
+	"abi":                  "IN|-|{",
 	"ar":                   "out.a IN|out.a main.ptx IN|--format=nv out.a IN|--compress out.a IN|rc out.a IN|rc IN main.ptx|q IN main.ptx|t IN|tv IN|p IN|x IN --output d|d IN main.ptx|d IN a.ptx|s IN|cr out.a -|x IN a.ptx",
 	"check":                "IN|main.ptx IN|--cubin IN|-",
 	"clang-nvlink-wrapper": "IN -o out.cubin --arch=sm_80|--format=ptx IN -o out.ptx",
