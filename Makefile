@@ -41,10 +41,6 @@ TAGS = urfave_cli_no_docs
 ptxlink: FORCE
 	$(GO) build -tags $(TAGS) -o $@ ./cmd/ptxlink
 
-# For --cache=http://...: with package net, ptxlink would take longer to start.
-ptxlink-cache: FORCE
-	CGO_ENABLED=0 $(GO) build -o $@ ./cmd/ptxlink-cache
-
 # The tools that tests compare with are large and not ours to ship; fetch.sh
 # keeps them in a cache outside the tree.
 oracles: FORCE
@@ -154,9 +150,9 @@ corpus:
 # Packagers set DESTDIR; PREFIX=$$HOME/.local needs no root.
 PREFIX ?= /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
-install: ptxlink ptxlink-cache
+install: ptxlink
 	mkdir -p $(DESTDIR)$(PREFIX)/bin
-	cp ptxlink ptxlink-cache $(DESTDIR)$(PREFIX)/bin/
+	cp ptxlink $(DESTDIR)$(PREFIX)/bin/
 	internal/release/share.sh ./ptxlink $(SHARE)
 
 # TARGETS="linux/amd64" builds for one platform.
@@ -194,7 +190,7 @@ nvjitlink-cases: nvjitlink ptxlink
 	integrations/c/nvjitlink_cases.sh dist/nvjitlink ./ptxlink
 
 clean:
-	rm -rf ptxlink ptxlink-cache dist
+	rm -rf ptxlink dist
 
 FORCE:
 .PHONY: FORCE oracles test test-all test-arm64 test-remote lint bench codegen real route fuzz differential simulate equivalence gpu corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink nvjitlink-cases clean

@@ -65,10 +65,10 @@ func (j *linkJob) readCache() error {
 	if where != "" {
 		var err error
 		if c, err = ptxas.OpenCache(where); err != nil {
-			return usageError(err.Error(), "--cache wants a directory, http://HOST/PATH or prog:COMMAND")
+			return usageError(err.Error(), "--cache wants a directory or prog:COMMAND; docs/ptxas.md (Cache) names programs for servers")
 		}
 		if c.Dir != "" && dir != "" && filepath.Clean(c.Dir) != filepath.Clean(dir) {
-			return usageError(fmt.Sprintf("--cache names the directory %s, and --cache-dir %s", where, dir), "leave out one of them; --cache-dir goes with a server or a program in --cache")
+			return usageError(fmt.Sprintf("--cache names the directory %s, and --cache-dir %s", where, dir), "leave out one of them; --cache-dir goes with a program in --cache")
 		}
 		c.Dir = cmp.Or(dir, c.Dir)
 	}

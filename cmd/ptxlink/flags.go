@@ -91,7 +91,7 @@ func newFlags() []cli.Flag {
 		&cli.GenericFlag{Name: "resource-usage", Category: assembler, Value: &choice{words: "compare", optional: true, bare: "table"}, Usage: "print registers, spills, sizes; with `compare` also those without -O"},
 		&cli.BoolFlag{Name: "save-temps", Category: assembler, Usage: "keep the linked PTX, the parts and what is compiled to PTX beside the output"},
 		&cli.BoolFlag{Name: "dry-run", Category: assembler, Usage: "print the commands that make the cubin, and write nothing"},
-		&cli.StringFlag{Name: "cache", Category: assembler, Usage: "keep cubins at `WHERE`: a directory, http://HOST/PATH or prog:COMMAND (default: $PTXLINK_CACHE)"},
+		&cli.StringFlag{Name: "cache", Category: assembler, Usage: "keep cubins at `WHERE`: a directory or prog:COMMAND (default: $PTXLINK_CACHE)"},
 		&cli.StringFlag{Name: "cache-dir", Category: assembler, Usage: "same as --cache=`DIR`; with a shared --cache, a directory that is asked first"},
 		&cli.Int64Flag{Name: "cache-size", Category: assembler, Usage: "limit of the cache: `SIZE` in bytes, or as 4G (default: 1G)"},
 

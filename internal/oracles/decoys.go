@@ -21,7 +21,7 @@ clang clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21 cl
 llc llc-19 llc-22 opt opt-19 lli lld ld.lld ld64.lld flang flang-new mlir-opt
 llvm-link llvm-link-19 llvm-dwarfdump llvm-nm llvm-config llvm-objdump llvm-bitcode-linker
 rustc rustdoc rustup cargo rust-ptx-linker rustc-nvptx
-nvptx-none-as nvptx-none-ld nvptx-none-gcc nvptx-none-run x86_64-linux-gnu-accel-nvptx-none-gcc-12 ptxlink-cache`
+nvptx-none-as nvptx-none-ld nvptx-none-gcc nvptx-none-run x86_64-linux-gnu-accel-nvptx-none-gcc-12`
 
 // LayDecoys writes the decoys to a directory beside the fetched tools. Its path is always the same, because go test
 // runs tests again if PATH has changed.

@@ -46,9 +46,8 @@ var toolkitVars = []string{
 // buildVars are those of the compiler of the user, which may be clang, and those of the make that runs the tests.
 var buildVars = []string{"CC", "CXX", "MAKEFLAGS", "MAKELEVEL"}
 
-// ofToolkit matches the programs of toolkits and of compilers that make PTX, and ptxlink-cache, which make
-// install may have installed.
-var ofToolkit = regexp.MustCompile(`^(?:(?:ptxas|nvlink|nvcc|fatbinary|cuobjdump|nvdisasm|nvprune|cicc|cudafe|bin2c|cu\+\+filt|clang|flang|llvm-|ld\.lld|ld64\.lld|mlir-|nvptx-|rust|cargo|ptxlink-).*|(?:llc|opt|lli|lld)(?:-\d+)?|.*-accel-nvptx-.*)$`)
+// ofToolkit matches the programs of toolkits and of compilers that make PTX.
+var ofToolkit = regexp.MustCompile(`^(?:(?:ptxas|nvlink|nvcc|fatbinary|cuobjdump|nvdisasm|nvprune|cicc|cudafe|bin2c|cu\+\+filt|clang|flang|llvm-|ld\.lld|ld64\.lld|mlir-|nvptx-|rust|cargo).*|(?:llc|opt|lli|lld)(?:-\d+)?|.*-accel-nvptx-.*)$`)
 
 func hide() error {
 	for _, name := range append(toolkitVars, buildVars...) {

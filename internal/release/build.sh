@@ -44,7 +44,6 @@ for target in $targets; do
 	name=ptxlink-$version-$os-$arch
 	mkdir -p "$work/$name/bin"
 	build "$os" "$arch" "$work/$name/bin/ptxlink$suffix"
-	build "$os" "$arch" "$work/$name/bin/ptxlink-cache$suffix" ./cmd/ptxlink-cache
 	cp -R "$work/share" "$work/$name/"
 	if [ "$os" = linux ]; then
 		internal/release/rpm.sh "$work/$name" "$version" "$arch" "$out"

@@ -45,7 +45,7 @@ func TestHangs(t *testing.T) {
 					cancel()
 				}()
 			}
-			s, err := open("prog:"+program, patience)
+			s, err := open(program, patience)
 			if err != nil {
 				t.Fatal(err)
 			}

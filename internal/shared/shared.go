@@ -1,5 +1,5 @@
 // Package shared keeps data by key in caches that several machines share, through programs that speak
-// Go's GOCACHEPROG protocol: the user's, or ptxlink-cache for a server.
+// Go's GOCACHEPROG protocol.
 package shared
 
 import (
@@ -14,10 +14,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -30,61 +28,17 @@ import (
 // MaxSize is the largest data that Get returns, in bytes.
 const MaxSize = 1 << 30
 
-// Names reports whether where names a store, and not a directory: http://, https:// or
-// prog:COMMAND.
-func Names(where string) bool {
-	return strings.HasPrefix(where, "http://") || strings.HasPrefix(where, "https://") || strings.HasPrefix(where, "prog:")
-}
-
-// Open returns the store that where names. It connects to nothing yet.
-func Open(where string) (*Store, error) { return open(where, 5*time.Second) }
+// Open returns the store that a command makes. It does not start the command yet.
+func Open(command string) (*Store, error) { return open(command, 5*time.Second) }
 
 // open is Open. patience is how long a store may take to begin; it may take ten times as long for an
 // answer.
-func open(where string, patience time.Duration) (*Store, error) {
-	command, ok := strings.CutPrefix(where, "prog:")
-	if !ok {
-		if u, err := url.Parse(where); err != nil || u.Host == "" {
-			return nil, fmt.Errorf("%s is not the address of a server", Redacted(where))
-		}
-		return &Store{words: []string{serverProgram()}, server: where, patience: patience}, nil
-	}
+func open(command string, patience time.Duration) (*Store, error) {
 	words := strings.Fields(command)
 	if len(words) == 0 {
 		return nil, errors.New("prog: names no command")
 	}
 	return &Store{words: words, patience: patience}, nil
-}
-
-// ServerVariable is the environment variable that names the server for ptxlink-cache. An argument
-// cannot be used, because others see the arguments of a program, and an address may have a
-// password.
-const ServerVariable = "PTXLINK_CACHE_SERVER"
-
-// serverProgram returns the path of ptxlink-cache, which connects to servers: beside this program, or
-// on PATH.
-func serverProgram() string {
-	name := "ptxlink-cache" + tool.Exe
-	if self, err := os.Executable(); err == nil {
-		path := filepath.Join(filepath.Dir(self), name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path
-		}
-	}
-	return name
-}
-
-// Redacted leaves out the user and the password of an address.
-func Redacted(where string) string {
-	scheme, rest, _ := strings.Cut(where, "://")
-	host, path, _ := strings.Cut(rest, "/")
-	if at := strings.LastIndexByte(host, '@'); at >= 0 {
-		host = host[at+1:]
-	}
-	if path != "" {
-		path = "/" + path
-	}
-	return scheme + "://" + host + path
 }
 
 // CheckKey returns an error if key is not 64 hexadecimal digits.
@@ -106,7 +60,6 @@ const maxAnswer = 1 << 20
 // requests and answers are lines of JSON.
 type Store struct {
 	words    []string
-	server   string // for ptxlink-cache
 	patience time.Duration
 	start    sync.Once
 	in       io.WriteCloser
@@ -143,13 +96,8 @@ type Answer struct {
 	DiskPath      string   `json:",omitempty"`
 }
 
-// String names the store in messages, without a password.
-func (p *Store) String() string {
-	if p.server != "" {
-		return Redacted(p.server)
-	}
-	return "prog:" + p.words[0]
-}
+// String names the store in messages, without arguments, which may have a password.
+func (p *Store) String() string { return "prog:" + p.words[0] }
 
 // run starts the program, and waits until it has listed its commands.
 func (p *Store) run(ctx context.Context) error {
@@ -158,9 +106,6 @@ func (p *Store) run(ctx context.Context) error {
 		p.command = exec.Command(p.words[0], p.words[1:]...)
 		p.command.Stderr = os.Stderr
 		tool.Lead(p.command)
-		if p.server != "" {
-			p.command.Env = append(os.Environ(), ServerVariable+"="+p.server)
-		}
 		p.waiting = map[int64]chan Answer{0: make(chan Answer, 1)}
 		hello := p.waiting[0]
 		var out io.Reader
@@ -169,9 +114,6 @@ func (p *Store) run(ctx context.Context) error {
 		}
 		if p.err == nil {
 			p.err = p.command.Start()
-		}
-		if errors.Is(p.err, exec.ErrNotFound) && p.server != "" {
-			p.err = errors.New("servers need the program ptxlink-cache, which is neither beside ptxlink nor on PATH")
 		}
 		if p.err != nil {
 			close(p.ready)

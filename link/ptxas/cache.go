@@ -74,17 +74,17 @@ type Store interface {
 	String() string // its name in messages
 }
 
-// OpenCache returns the cache at a place: a directory; http://HOST/PATH, a server with the layout
-// of Bazel's HTTP cache; or prog:COMMAND, a program that speaks Go's GOCACHEPROG protocol. A shared
-// cache must be closed.
+// OpenCache returns the cache at a place: a directory, or prog:COMMAND, a program that speaks Go's
+// GOCACHEPROG protocol. A shared cache must be closed.
 func OpenCache(where string) (*Cache, error) {
-	if !shared.Names(where) {
-		if strings.Contains(where, "://") {
-			return nil, fmt.Errorf("%s is neither a directory nor the address of a server that ptxlink knows", shared.Redacted(where))
+	command, program := strings.CutPrefix(where, "prog:")
+	if !program {
+		if scheme, _, server := strings.Cut(where, "://"); server {
+			return nil, fmt.Errorf("the cache is the address of a server (%s://), which only a program can speak to", scheme)
 		}
 		return &Cache{Dir: where}, nil
 	}
-	store, err := shared.Open(where)
+	store, err := shared.Open(command)
 	if err != nil {
 		return nil, err
 	}

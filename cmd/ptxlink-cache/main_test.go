@@ -1,9 +1,0 @@
-package main
-
-import (
-	"testing"
-
-	"ptxlink/internal/oracles"
-)
-
-func TestMain(m *testing.M) { oracles.Main(m) }
