@@ -49,22 +49,11 @@ const (
 	arLetters    = arOperations + "abcDfilLMNoOPSTuUvV"
 )
 
-// arRefused holds the reasons why letters of GNU ar are not supported.
-var arRefused = map[rune]string{
-	'm': "members are not moved",
-	'a': "members stay in the order they were put in", 'b': "members stay in the order they were put in", 'i': "members stay in the order they were put in",
-	'f': "names are not cut", 'M': "there are no scripts", 'N': "members have names of their own", 'O': "offsets are not shown",
-	'P': "members have no directories", 'T': "thin archives are only read", 'V': "ptxlink --version shows the version",
-	'u': "a package has no times, so no file is newer than a member",
-	'U': "packages record no times or users, so that builds are reproducible",
-}
+// arRefused are letters of GNU ar that would change what a package is: its members have no times,
+// users or directories, and stay in the order they were put in.
+const arRefused = "mabifMNOPTVuU"
 
-// arWords maps words for the operations to their letters.
-var arWords = map[string]string{
-	"list": "t lists members", "show": "t lists members, and p writes them to standard output", "print": "p writes members to standard output",
-	"add": "r puts files in", "insert": "r puts files in", "replace": "r puts files in", "create": "ptxlink ar libx.a a.ptx makes an archive",
-	"delete": "d takes members out", "remove": "d takes members out", "extract": "x writes members to files",
-}
+const arHelp = "r puts files in, t lists members, p prints, x extracts and d deletes them; an archive called %s is written ./%[1]s"
 
 // isOperation reports whether a word consists of ar's letters, with an operation among them.
 func isOperation(word string) bool {
@@ -112,8 +101,8 @@ type arJob struct {
 func (j *arJob) readLetters(word string) error {
 	var operations []string
 	for _, letter := range word {
-		if why := arRefused[letter]; why != "" {
-			return usageError(fmt.Sprintf("%c of %q: %s", letter, word, why), "ptxlink ar --help lists the operations")
+		if strings.ContainsRune(arRefused, letter) {
+			return usageError(fmt.Sprintf("%c of %q is not supported", letter, word), fmt.Sprintf(arHelp, word))
 		}
 		switch letter {
 		case 'c':
@@ -155,10 +144,6 @@ func (c *command) ar(opts *cli.Context) error {
 	}
 	archive := c.inputs[0].name
 	c.inputs = c.inputs[1:]
-	word := cmp.Or(c.letters, archive)
-	if help := arWords[word]; help != "" {
-		return usageError(fmt.Sprintf("%q is not an ar operation", word), help+"; an archive called "+word+" is written ./"+word)
-	}
 	if archive == "-" {
 		return usageError("ar cannot use - as the archive", "")
 	}
@@ -225,7 +210,7 @@ func (j *arJob) arFresh(ctx context.Context) error {
 		return usageError(fmt.Sprintf("operation %q without an archive", j.archive), "as in: ptxlink ar "+j.archive+" libx.a")
 	}
 	if !strings.ContainsAny(j.archive, "./\\") {
-		return usageError(fmt.Sprintf("%q is not an ar operation", j.archive), "the operations are d, p, q, r, s, t and x; an archive called "+j.archive+" is written ./"+j.archive)
+		return usageError(fmt.Sprintf("%q is not an ar operation", j.archive), fmt.Sprintf(arHelp, j.archive))
 	}
 	if len(j.inputs) == 0 {
 		return usageError("no files to put into "+j.archive, "ptxlink ar t "+j.archive+" lists its members; ptxlink ar --help lists the operations")
