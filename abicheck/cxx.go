@@ -7,7 +7,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -162,7 +162,7 @@ func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
 		if n++; n < few {
 			return !found
 		}
-		return lazy.Add(&seen, a) && !found
+		return sets.Add(&seen, a) && !found
 	})
 	return found
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -30,7 +30,7 @@ func IndirectCalls(t *resolve.Table, log *diag.Log) {
 		matched := map[*ptx.Decl]bool{}
 		var unmatched []*ptx.Prototype
 		for _, call := range f.Calls {
-			if call.Use >= 0 || call.Proto < 0 || !lazy.Add(&seen, call.Proto) {
+			if call.Use >= 0 || call.Proto < 0 || !sets.Add(&seen, call.Proto) {
 				continue
 			}
 			if proto := &f.Prototypes[call.Proto]; !table.match(proto, matched) {
@@ -56,7 +56,7 @@ func newTargets(list []side) *targets {
 	seen := map[string]bool{}
 	for _, to := range list {
 		signature, sizes, unsized := signatureKeys(to.decl.Signature)
-		if !lazy.Add(&seen, signature) {
+		if !sets.Add(&seen, signature) {
 			continue
 		}
 		t.all = append(t.all, to)
@@ -176,7 +176,7 @@ func (c *checker) addressTaken() []side {
 				continue
 			}
 			d := c.declOf(id)
-			if d == nil || d.Kind != ptx.Func || !lazy.Add(&seen, id) {
+			if d == nil || d.Kind != ptx.Func || !sets.Add(&seen, id) {
 				continue
 			}
 			list = append(list, side{c.t.Files[id.File], d})

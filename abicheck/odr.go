@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -457,8 +457,8 @@ func (m *matcher) sameSymbol(a, b ptx.NameID) bool {
 	forth, known := m.statics[a]
 	back, knownBack := m.staticsBack[b]
 	if !known && !knownBack {
-		lazy.Put(&m.statics, a, b)
-		lazy.Put(&m.staticsBack, b, a)
+		sets.Put(&m.statics, a, b)
+		sets.Put(&m.staticsBack, b, a)
 		return true
 	}
 	return known && knownBack && forth == b && back == a

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -127,7 +127,7 @@ func NewParamAlignments(t *resolve.Table) *ParamAlignments {
 	p := &ParamAlignments{t: t}
 	for i := range t.Symbols {
 		if list := largest(t, &t.Symbols[i]); list != nil {
-			lazy.Put(&p.of, resolve.SymbolID(i), list)
+			sets.Put(&p.of, resolve.SymbolID(i), list)
 		}
 	}
 	return p

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -142,4 +142,4 @@ func kindOf(instruction []byte) string {
 
 func typed(f *object.File) bool { return typedAccess().Match(f.Src.Text) }
 
-var typedAccess = lazy.Regexp(`\.reg \.f(32|64)|ld\.param\.(u32\s+%r\d|u64)`)
+var typedAccess = sets.Regexp(`\.reg \.f(32|64)|ld\.param\.(u32\s+%r\d|u64)`)

@@ -26,7 +26,7 @@ import (
 	"syscall"
 	"time"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 func main() {
@@ -42,7 +42,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	b.ctx = ctx
-	if failed := catch.As[failure](func() { b.main(*names) }); failed.error != nil {
+	if failed := parallel.Catch[failure](func() { b.main(*names) }); failed.error != nil {
 		log.Fatal(failed)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ptxlink/bench/gen"
-	"ptxlink/internal/catch"
 	"ptxlink/internal/oracles"
+	"ptxlink/internal/parallel"
 )
 
 // programM has the density of symbols of nvcc's output: 177 functions of 3 KB and 216
@@ -83,7 +83,7 @@ func (b *bench) makeSets(names string) {
 		delete(wanted, m.name)
 		s := &set{bench: b, name: m.name, title: m.title, repeat: 1, dir: filepath.Join(b.dir, m.name)}
 		start := time.Now()
-		failed := catch.As[failure](func() {
+		failed := parallel.Catch[failure](func() {
 			check(os.MkdirAll(s.dir, 0o777))
 			m.make(s)
 		})

@@ -7,13 +7,12 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
-	"ptxlink/internal/mapped"
-	"ptxlink/internal/srcline"
+	"ptxlink/internal/sets"
 	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
+	"ptxlink/object/srcline"
 )
 
 // Input is one thing to link.
@@ -164,8 +163,8 @@ type Options struct {
 }
 
 var (
-	gpuName   = lazy.Regexp(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`)
-	gpuDigits = lazy.Regexp(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
+	gpuName   = sets.Regexp(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`)
+	gpuDigits = sets.Regexp(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
 )
 
 // CheckArch returns a *Message if arch is not valid as the Arch of options. The empty
@@ -258,7 +257,7 @@ type Result struct {
 	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 
 	program *program.Program // of a link with Options.Stream
-	maps    *mapped.Files
+	maps    *infile.Maps
 	read    *infile.Files
 }
 

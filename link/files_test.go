@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/link"
 )
 
@@ -51,7 +51,7 @@ func TestUnchanged(t *testing.T) {
 // returns an error that says nothing about it.
 func TestCloseUnmaps(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "large.ptx")
-	text := ".version 7.8\n.target sm_75\n.address_size 64\n.visible .func f() { ret; }\n" + strings.Repeat("// comment\n", mapped.Least/8)
+	text := ".version 7.8\n.target sm_75\n.address_size 64\n.visible .func f() { ret; }\n" + strings.Repeat("// comment\n", infile.LeastMapped/8)
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}

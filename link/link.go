@@ -17,10 +17,9 @@ import (
 	"ptxlink/abicheck"
 	"ptxlink/abicheck/atomics"
 	"ptxlink/abicheck/dwarftypes"
-	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
-	"ptxlink/internal/mapped"
 	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 	"ptxlink/link/advice"
 	"ptxlink/link/program"
 	"ptxlink/object"
@@ -38,9 +37,9 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	if slices.ContainsFunc(o.Inputs, func(in Input) bool { return in.Path != "" }) {
 		ctx, read = infile.Record(ctx)
 	}
-	var maps *mapped.Files
+	var maps *infile.Maps
 	if o.MapInputs {
-		maps = &mapped.Files{}
+		maps = &infile.Maps{}
 	}
 	r, err := runPasses(ctx, o, maps)
 	if err == nil {
@@ -57,7 +56,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 // runPasses links. Each pass decides one thing for the passes after it, which do not change it. Large inputs are mapped
 // if maps is not nil.
-func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, error) {
+func runPasses(ctx context.Context, o Options, maps *infile.Maps) (*Result, error) {
 	if len(o.Inputs)+len(o.Cubins) == 0 {
 		return nil, errors.New("no inputs")
 	}
@@ -172,7 +171,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 // modules of archives, and these may need further cubins, so both kinds are read in rounds until no name needs
 // another. Until the cubins that no name has needed are dropped, the names that they define may stay undefined. Each
 // round repeats the messages of the one before, so only the messages of the last round are kept.
-func (in *inputs) resolve(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (*resolve.Table, error) {
+func (in *inputs) resolve(ctx context.Context, o Options, maps *infile.Maps, log *diag.Log) (*resolve.Table, error) {
 	defer func() { in.set = nil }() // drop the files that are not linked
 	for {
 		round := &diag.Log{Spelling: o.Spelling}
@@ -219,7 +218,7 @@ func (o Options) Check() error {
 	}
 	for _, option := range o.named() {
 		for _, pattern := range option.Values {
-			if err := globs.Check(pattern); err != nil && !option.Names {
+			if err := sets.CheckGlob(pattern); err != nil && !option.Names {
 				place, inFile := option.Places[pattern]
 				text := fmt.Sprintf("%q is not a pattern", pattern)
 				if !inFile {
@@ -297,7 +296,7 @@ func resolveNames(in *inputs, o Options, log *diag.Log) *resolve.Table {
 // kernels returns patterns of the entries that Kernels keeps, since resolve takes only patterns.
 func (o Options) kernels() (patterns []string) {
 	for _, name := range o.Kernels {
-		patterns = append(patterns, "*"+globs.Escape(name)+"*")
+		patterns = append(patterns, "*"+sets.EscapeGlob(name)+"*")
 	}
 	return patterns
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/mapped"
 	"ptxlink/link/advice"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -35,7 +34,7 @@ type inputs struct {
 // load reads the inputs, and the needed members of archives. If the index of an archive turns out
 // to be wrong, load must read the archive again without it. A later call, with more linked cubins, loads
 // only missing files.
-func (in *inputs) load(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (err error) {
+func (in *inputs) load(ctx context.Context, o Options, maps *infile.Maps, log *diag.Log) (err error) {
 	if in.named == nil {
 		if in.redirect, err = o.redirect(); err != nil {
 			return err
@@ -75,7 +74,7 @@ func (in *inputs) load(ctx context.Context, o Options, maps *mapped.Files, log *
 // CheckInputs returns *Errors if Link would find an error in the inputs of o while reading them,
 // before it compares them. It does not read the members of archives.
 func CheckInputs(ctx context.Context, o Options) error {
-	maps := &mapped.Files{}
+	maps := &infile.Maps{}
 	if !o.MapInputs {
 		maps = nil
 	}

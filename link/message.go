@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/object/diag"
 )
 
@@ -24,7 +24,7 @@ type Errors struct {
 	// read.
 	Modules []string
 
-	maps *mapped.Files
+	maps *infile.Maps
 }
 
 // ErrorsOf returns the messages of a log with errors, or nil.

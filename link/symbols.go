@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/globs"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -105,7 +105,7 @@ func followChains(define []Definition, names map[string]string) error {
 // relink changes the linkage of definitions before resolution. It must act as objcopy does on
 // files.
 func relink(files []*object.File, o Options, log *diag.Log) {
-	weaken, localize := globs.New(o.Weaken), globs.New(o.LocalizeInputs)
+	weaken, localize := sets.NewGlobs(o.Weaken), sets.NewGlobs(o.LocalizeInputs)
 	for _, f := range files {
 		own := false // Symbols may belong to several links, so it must be copied first
 		var aliased map[ptx.NameID]bool

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/mapped"
 	"ptxlink/object/container"
 )
 
@@ -22,11 +21,11 @@ const maxOpen = 8
 type fileTable struct {
 	slots chan struct{}
 	bytes atomic.Int64  // of the files so far
-	maps  *mapped.Files // Options.Map
+	maps  *infile.Maps  // Options.Map
 	read  *infile.Files // of the context
 }
 
-func newFileTable(ctx context.Context, maps *mapped.Files) *fileTable {
+func newFileTable(ctx context.Context, maps *infile.Maps) *fileTable {
 	return &fileTable{slots: make(chan struct{}, maxOpen), maps: maps, read: infile.Of(ctx)}
 }
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
@@ -45,12 +45,12 @@ func Named(inputs []Input) []Input {
 
 // Options control reading.
 type Options struct {
-	Jobs    int           // inputs read in parallel; 0 means one per CPU
-	Arch    string        // "sm_80": selects one PTX of a fatbin; empty selects the highest
-	All     bool          // take all PTX of a fatbin
-	Map     *mapped.Files // maps large files, which are read if it is nil
-	Lines   bool          // count the lines of all modules while their text is in memory, because they will be needed
-	MaxSize int64         // bytes of decompressed data of one input; 0 means 4 GiB
+	Jobs    int          // inputs read in parallel; 0 means one per CPU
+	Arch    string       // "sm_80": selects one PTX of a fatbin; empty selects the highest
+	All     bool         // take all PTX of a fatbin
+	Map     *infile.Maps // maps large files, which are read if it is nil
+	Lines   bool         // count the lines of all modules while their text is in memory, because they will be needed
+	MaxSize int64        // bytes of decompressed data of one input; 0 means 4 GiB
 }
 
 // Load reads and parses all inputs, in parallel, and returns their modules in

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
@@ -29,7 +29,7 @@ type File struct {
 	// needs it. Weak definitions of other files win over definitions of pulled members.
 	Pulled bool
 
-	maps *mapped.Files // see DropText
+	maps *infile.Maps // see DropText
 
 	linkLock  sync.Mutex // guards digestSet and linkOf, which LinkOf fills
 	digestSet map[string]bool

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/hashed"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -514,7 +514,7 @@ func (u *Unit) Offers(visit func(name string, hash uint64, linkage ptx.Linkage))
 	}
 	if u.File == nil && u.indexed != nil {
 		for _, name := range u.indexed.Defines {
-			visit(name, hashed.String(name), ptx.Local)
+			visit(name, sets.Hash(name), ptx.Local)
 		}
 		return
 	}
@@ -533,7 +533,7 @@ func (u *Unit) Definitions(visit func(name string, hash uint64, linkage ptx.Link
 		}
 	case u.indexed != nil:
 		for name, linkage := range u.linkages() {
-			visit(name, hashed.String(name), linkage)
+			visit(name, sets.Hash(name), linkage)
 		}
 	default:
 		for _, d := range u.defines {

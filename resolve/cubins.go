@@ -4,9 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/globs"
-	"ptxlink/internal/graph"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
@@ -62,7 +60,7 @@ func NewCubins(list []*object.Cubin) *Cubins {
 		}
 		for _, s := range cubin.Symbols {
 			if _, known := c.offers[s.Name]; s.Defined && !known {
-				lazy.Put(&c.offers, s.Name, i)
+				sets.Put(&c.offers, s.Name, i)
 			}
 		}
 		if c.offers == nil {
@@ -100,7 +98,7 @@ func (c *Cubins) read() {
 			if _, found := c.defined[s.Name]; s.Defined || found || MayStayUndefined(s.Name) || OfNvlink(s.Name) {
 				continue
 			}
-			if lazy.Add(&seen, s.Name) {
+			if sets.Add(&seen, s.Name) {
 				c.needed = append(c.needed, s.Name)
 			}
 			if _, known := c.users[s.Name]; !s.Dynamic && !known {
@@ -228,7 +226,7 @@ func (c *Cubins) live(t *Table) map[string]bool {
 		cubin *object.Cubin // of a function without linkage, or nil
 	}
 	live, seen := map[string]bool{}, map[function]bool{}
-	walk := graph.Walk[function]{First: func(f function) bool { return lazy.Add(&seen, f) }}
+	walk := sets.Walk[function]{First: func(f function) bool { return sets.Add(&seen, f) }}
 	for _, name := range c.bound {
 		walk.Add(function{name, nil})
 	}
@@ -257,7 +255,7 @@ func (c *Cubins) live(t *Table) map[string]bool {
 }
 
 // undefined reports names that the cubins need and nothing defines.
-func (c *Cubins) undefined(t *Table, allowed globs.List, log *diag.Log) (missing []Missing) {
+func (c *Cubins) undefined(t *Table, allowed sets.Globs, log *diag.Log) (missing []Missing) {
 	if len(c.needed) == 0 {
 		return nil
 	}

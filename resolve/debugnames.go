@@ -5,9 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"ptxlink/internal/hashed"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -61,7 +60,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	}
 	for i := range plain {
 		if p := &plain[i]; r.plans[p.DeclID] == nil {
-			lazy.Put(&r.edits, p.DeclID, p.edits(r.local))
+			sets.Put(&r.edits, p.DeclID, p.edits(r.local))
 		}
 	}
 	functions := slices.Collect(maps.Keys(r.plans)) // in any order, because functions are independent
@@ -71,7 +70,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	})
 	for i, at := range functions {
 		if len(edits[i]) > 0 {
-			lazy.Put(&r.edits, at, edits[i])
+			sets.Put(&r.edits, at, edits[i])
 		}
 	}
 }
@@ -85,12 +84,12 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 	if len(lookedUp) == 0 {
 		return s
 	}
-	var table hashed.Table
+	var table sets.Table
 	names := make([]string, 0, 2*len(r.t.Files[lookedUp[0].File].SectionNames())) // because most modules have the same
 	s.of = make([]int32, len(lookedUp))
 	for i := range lookedUp {
 		l := &lookedUp[i]
-		hash := hashed.String(l.Name)
+		hash := sets.Hash(l.Name)
 		n := table.Find(hash, func(n int32) bool { return names[n] == l.Name })
 		if n < 0 {
 			n = table.Add(hash)
@@ -104,7 +103,7 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 		last[n].Decl = -1
 	}
 	find := func(name []byte) int32 {
-		return table.Find(hashed.Bytes(name), func(n int32) bool { return names[n] == string(name) })
+		return table.Find(sets.HashBytes(name), func(n int32) bool { return names[n] == string(name) })
 	}
 	among := tailsOf(names)
 	type place struct{ spelling, decl int32 }

@@ -1,6 +1,6 @@
 package resolve
 
-import "ptxlink/internal/globs"
+import "ptxlink/internal/sets"
 
 // Hide makes definitions local in the output: those that local matches (path.Match). If
 // global matches too, the more specific wins, as in a version script of GNU ld: a name,
@@ -10,7 +10,7 @@ func (t *Table) Hide(local, global []string) {
 	if len(local) == 0 {
 		return
 	}
-	hide, keep := globs.New(local), globs.New(global)
+	hide, keep := sets.NewGlobs(local), sets.NewGlobs(global)
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		s.Hidden = s.Defined() && !t.Cubins.Knows(s.Name) && hide.Rank(s.Name) > keep.Rank(s.Name)

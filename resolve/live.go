@@ -1,7 +1,7 @@
 package resolve
 
 import (
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -37,7 +37,7 @@ func Live(units []*object.Unit, roots, defined []string, redirect map[string]str
 	l := newSelection(units)
 	l.redirect = redirect
 	for _, name := range defined {
-		if n := l.find(name, hashed.String(name)); n >= 0 {
+		if n := l.find(name, sets.Hash(name)); n >= 0 {
 			l.wanted[n].live = ptx.Visible
 		}
 	}
@@ -47,7 +47,7 @@ func Live(units []*object.Unit, roots, defined []string, redirect map[string]str
 		}
 	}
 	for _, name := range roots {
-		l.need(name, hashed.String(name), false, nil)
+		l.need(name, sets.Hash(name), false, nil)
 	}
 	for len(l.next) > 0 {
 		round := l.next
@@ -84,8 +84,8 @@ type selection struct {
 
 	redirect map[string]string
 
-	names  hashed.Table // of the names that lazy units offer
-	wanted []wanted     // by number of the name
+	names  sets.Table // of the names that lazy units offer
+	wanted []wanted   // by number of the name
 }
 
 type wanted struct {
@@ -158,7 +158,7 @@ func (l *selection) needs(f *object.File) {
 		case !s.Exported():
 		case !s.Defined() && s.Uses > 0:
 			if to, ok := l.redirect[f.Names[n]]; ok {
-				l.need(to, hashed.String(to), false, f)
+				l.need(to, sets.Hash(to), false, f)
 				continue
 			}
 			l.need(f.Names[n], f.NameHash(ptx.NameID(n)), false, f)

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/hashed"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -52,7 +51,7 @@ func (r *renamer) planOf(at DeclID) *localPlan {
 
 func (r *renamer) plan(at DeclID, code *ptx.Code) *localPlan {
 	p := &localPlan{code: code, new: map[int32]string{}}
-	lazy.Put(&r.plans, at, p)
+	sets.Put(&r.plans, at, p)
 	return p
 }
 
@@ -211,14 +210,14 @@ func newOwners(t *Table, out [][]string) *owners {
 		for j, name := range out[i] {
 			o.tails.add(ptx.Tail([]byte(name)))
 			if t.of[i][j] == None {
-				lazy.Put(&o.of, name, int32(i))
+				sets.Put(&o.of, name, int32(i))
 			}
 			if !ranges && !o.percent {
 				continue
 			}
 			if base, number, ok := ptx.SplitNumber(name); ok {
 				if o.numbered[base] == nil {
-					lazy.Put(&o.numbered, base, &numbered{})
+					sets.Put(&o.numbered, base, &numbered{})
 				}
 				n := o.numbered[base]
 				owner := int32(i)
@@ -283,7 +282,7 @@ func (o *owners) suspects(f *object.File, file int32) []int32 {
 // the file declares it after the function.
 func (o *owners) foreign(name []byte, file, end int32) bool {
 	owner, ok := o.of[string(name)]
-	if s := o.t.byName.Find(hashed.Bytes(name), func(n int32) bool { return o.t.Symbols[n].Name == string(name) }); s >= 0 {
+	if s := o.t.byName.Find(sets.HashBytes(name), func(n int32) bool { return o.t.Symbols[n].Name == string(name) }); s >= 0 {
 		owner, ok = o.external[s], true
 	}
 	if !ok || owner != file {

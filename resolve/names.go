@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -162,7 +162,7 @@ func newFresh(files []*object.File) *fresh {
 			n.take(name)
 		}
 		for _, r := range f.ReservedRanges {
-			lazy.Put(&n.ranges, r.Base, max(r.Count, n.ranges[r.Base]))
+			sets.Put(&n.ranges, r.Base, max(r.Count, n.ranges[r.Base]))
 		}
 		for _, name := range f.Names {
 			if ptx.Suffixed([]byte(name)) {
@@ -174,16 +174,16 @@ func newFresh(files []*object.File) *fresh {
 }
 
 func (n *fresh) take(name string) {
-	lazy.Put(&n.taken, name, true)
+	sets.Put(&n.taken, name, true)
 	if base, _, ok := ptx.SplitNumber(name); ok {
-		lazy.Put(&n.bases, base, true)
+		sets.Put(&n.bases, base, true)
 	}
 }
 
 // next returns old+"$"+n and n, where n is the next unused suffix of old.
 func (n *fresh) next(old string) (name string, suffix int64) {
 	suffix = n.last[old] + 1
-	lazy.Put(&n.last, old, suffix)
+	sets.Put(&n.last, old, suffix)
 	return old + "$" + strconv.FormatInt(suffix, 10), suffix
 }
 
@@ -193,7 +193,7 @@ func (n *fresh) name(old string) string {
 	for {
 		name, suffix := n.next(old)
 		if base := name[:len(old)+1]; suffix >= n.ranges[base] && !n.taken[name] {
-			lazy.Put(&n.bases, base, true) // so that no range gets this base
+			sets.Put(&n.bases, base, true) // so that no range gets this base
 			return name
 		}
 	}
@@ -206,7 +206,7 @@ func (n *fresh) base(old string, count int64) string {
 		base, _ := n.next(old)
 		base += "$"
 		if _, ok := n.ranges[base]; !ok && !n.bases[base] {
-			lazy.Put(&n.ranges, base, count)
+			sets.Put(&n.ranges, base, count)
 			return base
 		}
 	}

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/globs"
-	"ptxlink/internal/graph"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -29,7 +28,7 @@ type reach struct {
 	why     map[object.ID]object.ID // the definition that first led to another
 
 	// Of the roots:
-	exports            globs.List
+	exports            sets.Globs
 	variables, library bool
 }
 
@@ -47,8 +46,8 @@ type mark struct {
 //
 // Without Collect, everything is in the output.
 func (t *Table) Collect(r Roots) {
-	c := collector{t: t, roots: r, entries: globs.New(r.Entries)}
-	c.exports, c.variables = globs.New(r.Exports), r.Variables
+	c := collector{t: t, roots: r, entries: sets.NewGlobs(r.Entries)}
+	c.exports, c.variables = sets.NewGlobs(r.Exports), r.Variables
 	for _, name := range slices.Concat(r.Names, t.Cubins.needed) {
 		c.exports.AddName(name)
 	}
@@ -199,8 +198,8 @@ func (t *Table) RootReason(id object.ID) string {
 type collector struct {
 	t       *Table
 	roots   Roots
-	entries globs.List
-	walk    graph.Walk[object.ID]
+	entries sets.Globs
+	walk    sets.Walk[object.ID]
 	reach
 }
 

@@ -6,9 +6,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ptxlink/internal/globs"
-	"ptxlink/internal/hashed"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -59,7 +57,7 @@ type Table struct {
 	Files   []*object.File
 	Symbols []Symbol // in order of first mention
 	of      [][]SymbolID
-	byName  hashed.Table
+	byName  sets.Table
 	twins   bool   // a name stands for its staticTwin
 	reach   *reach // nil if everything stays
 	options Options
@@ -92,7 +90,7 @@ func (t *Table) Main(id object.ID) object.ID {
 
 // Lookup returns the external symbol of a name.
 func (t *Table) Lookup(name string) (*Symbol, bool) {
-	id := t.find(hashed.String(name), name)
+	id := t.find(sets.Hash(name), name)
 	if id == None {
 		return nil, false
 	}
@@ -213,9 +211,9 @@ func (t *Table) privateSamplers() (private map[object.ID]bool) {
 		f := t.Files[id.File]
 		value := string(ptx.Compact(f.Src.Bytes(f.DeclOf(id.Name).Init)))
 		if known, ok := first[f.Names[id.Name]]; !ok {
-			lazy.Put(&first, f.Names[id.Name], value)
+			sets.Put(&first, f.Names[id.Name], value)
 		} else if known != value && value != "" && linkage(id) == ptx.Local {
-			lazy.Put(&private, id, true)
+			sets.Put(&private, id, true)
 		}
 	}
 	return private
@@ -273,9 +271,9 @@ func (t *Table) symbols() (counts []int32, mentions int) {
 			}
 			name, hash := f.Names[n], f.NameHash(ptx.NameID(n))
 			if to, ok := t.options.Redirect[name]; ok && !f.Symbols[n].Defined() {
-				name, hash = to, hashed.String(to)
+				name, hash = to, sets.Hash(to)
 			} else if to, ok := staticTwin(f, ptx.NameID(n), &twins); ok {
-				name, hash, t.twins = to, hashed.String(to), true
+				name, hash, t.twins = to, sets.Hash(to), true
 			}
 			s := t.find(hash, name)
 			if s == None {
@@ -331,7 +329,7 @@ type Duplicate struct {
 func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
 	m := log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+log.Name(s.Name)).Of(s.Name).
 		Note(t.place(s.Def), "first defined here")
-	lazy.Put(&t.Duplicates, id, &Duplicate{First: s.Def, Message: m})
+	sets.Put(&t.Duplicates, id, &Duplicate{First: s.Def, Message: m})
 	return m
 }
 
@@ -366,7 +364,7 @@ func DynamicShared(d *ptx.Decl) bool {
 }
 
 func (t *Table) open() {
-	allowed := globs.New(t.options.AllowUndefined)
+	allowed := sets.NewGlobs(t.options.AllowUndefined)
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Defined() {

@@ -3,7 +3,7 @@ package resolve
 import (
 	"fmt"
 
-	"ptxlink/internal/globs"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -79,7 +79,7 @@ func (t *Table) Undefined(unusable func(name string) *diag.Message, log *diag.Lo
 	if t.options.Relocatable || t.options.NvlinkReports {
 		return missing
 	}
-	return append(missing, t.Cubins.undefined(t, globs.New(t.options.AllowUndefined), log)...)
+	return append(missing, t.Cubins.undefined(t, sets.NewGlobs(t.options.AllowUndefined), log)...)
 }
 
 const maxUses = 2

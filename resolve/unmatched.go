@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/globs"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -69,7 +69,7 @@ func (t *Table) Unmatched(options []Named, log *diag.Log) (missing []Missing) {
 		for _, value := range o.unmatched(t, log) {
 			place, inFile := o.Places[value]
 			shown := value
-			if o.Names || !globs.IsPattern(value) { // because a pattern of mangled names has no name in the source
+			if o.Names || !sets.IsPattern(value) { // because a pattern of mangled names has no name in the source
 				shown = log.Name(value)
 			}
 			text := fmt.Sprintf("no %s matches %s", o.Scope, shown)
@@ -90,10 +90,10 @@ func (t *Table) Unmatched(options []Named, log *diag.Log) (missing []Missing) {
 
 // unmatched returns the values that no name of the files, or definition of a cubin, matches.
 func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
-	var left globs.List
+	var left sets.Globs
 	var asked []string
 	for _, value := range o.Values {
-		if !o.Names && (value == "*" || o.Permits && globs.IsPattern(value)) || !o.Required && !log.Takes(o.Option) {
+		if !o.Names && (value == "*" || o.Permits && sets.IsPattern(value)) || !o.Required && !log.Takes(o.Option) {
 			continue
 		}
 		original := o.original(value)

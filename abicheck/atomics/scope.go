@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -93,7 +93,7 @@ func (a *addresses) step(st *statement) {
 		}
 		delete(a.regs, r)
 		if x.known && to.Shape == ptx.NameOperand {
-			lazy.Put(&a.regs, r, x)
+			sets.Put(&a.regs, r, x)
 		}
 	}
 }

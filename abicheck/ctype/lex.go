@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -30,9 +30,9 @@ func (p *parser) failIf(wrong bool, at diag.Span, help, format string, args ...a
 
 // noLayout matches directives of preprocessed text that do not affect layout: line
 // markers, and pragmas other than pack.
-var noLayout = lazy.Regexp(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
+var noLayout = sets.Regexp(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
 
-var packPragma = lazy.Regexp(`^#[ \t]*pragma[ \t]+pack\b.*`)
+var packPragma = sets.Regexp(`^#[ \t]*pragma[ \t]+pack\b.*`)
 
 // lex splits the text into tokens, without comments.
 func (p *parser) lex() {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 	"ptxlink/object/diag"
 )
 
@@ -28,7 +28,7 @@ type Declared struct {
 // An error is a *diag.Message that points into src.
 func Parse(src *diag.Source, m Model) ([]Declared, error) {
 	p := &parser{src: src, model: m, tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}}
-	if failed := catch.As[*diag.Message](p.declarations); failed != nil {
+	if failed := parallel.Catch[*diag.Message](p.declarations); failed != nil {
 		return nil, failed
 	}
 	return p.declared, nil

@@ -10,8 +10,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/dies"
-	"ptxlink/internal/graph"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -286,7 +285,7 @@ func (d *debugInfo) export(i int32) {
 // through pointers, as a member or in the parameters of a function pointer.
 func (d *debugInfo) reaches(types []int64, name string) bool {
 	seen, found := map[int32]bool{}, false
-	walk := graph.Walk[int32]{First: func(t int32) bool { return t >= 0 && lazy.Add(&seen, t) }}
+	walk := sets.Walk[int32]{First: func(t int32) bool { return t >= 0 && sets.Add(&seen, t) }}
 	for _, offset := range types {
 		walk.Add(d.at(offset))
 	}

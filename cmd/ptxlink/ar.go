@@ -18,9 +18,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
-	"ptxlink/internal/mapped"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/link/pack"
 	"ptxlink/object/container"
@@ -241,7 +240,7 @@ func (j *arJob) findMembers() (err error) {
 	seen := map[string]bool{}
 	j.inputs = slices.DeleteFunc(j.inputs, func(in input) bool {
 		name := infile.Fold(filepath.Clean(in.name))
-		return name != "-" && !lazy.Add(&seen, name)
+		return name != "-" && !sets.Add(&seen, name)
 	})
 	if j.options.Inputs, err = j.findInputs(nil); err != nil {
 		return err
@@ -268,7 +267,7 @@ func (j *arJob) putArchive(data []byte, messages []*link.Message) error {
 }
 
 // openArchive reads an archive, or maps it if maps is not nil.
-func (j *arJob) openArchive(maps *mapped.Files) (*pack.Archive, error) {
+func (j *arJob) openArchive(maps *infile.Maps) (*pack.Archive, error) {
 	data, err := []byte(nil), error(nil)
 	if in, ok := j.memory.input(input{name: j.archive}); ok {
 		data = in.Text
@@ -416,7 +415,7 @@ func nearestMember(a *pack.Archive, name string) string {
 
 // arShow runs t, p and x.
 func (j *arJob) arShow(dir string) error {
-	maps := new(mapped.Files)
+	maps := new(infile.Maps)
 	defer maps.Close()
 	a, err := j.openArchive(maps)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
@@ -149,7 +149,7 @@ func (j *linkJob) checkParts() error {
 	return nil
 }
 
-var partNumber = lazy.Regexp(`%.?`)
+var partNumber = sets.Regexp(`%.?`)
 
 func partFile(pattern string, i int) string {
 	return strings.Replace(pattern, "%d", strconv.Itoa(i), 1)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 )
 
 // TestInputBecomesShorter: a large input is mapped, and its memory is gone once
@@ -21,7 +21,7 @@ func TestInputBecomesShorter(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.ptx")
 	text := ".version 7.8\n.target sm_75\n.address_size 64\n"
 	for _, name := range "abcdefgh" {
-		text += ".visible .func " + string(name) + "() {\n" + strings.Repeat("// comment\n", mapped.Least/16) + "ret;\n}\n"
+		text += ".visible .func " + string(name) + "() {\n" + strings.Repeat("// comment\n", infile.LeastMapped/16) + "ret;\n}\n"
 	}
 	if err := os.WriteFile(large, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestInputChanges(t *testing.T) {
 		t.Run(test.changed+" "+test.args, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			for path, text := range map[string]string{
-				"large.ptx": header + strings.Repeat("// comment\n", mapped.Least/8) + ".visible .func f() { ret; }\n",
+				"large.ptx": header + strings.Repeat("// comment\n", infile.LeastMapped/8) + ".visible .func f() { ret; }\n",
 				"small.ptx": header + ".visible .func f() { ret; }\n",
 				"thin.a":    "!<thin>\n//                                              12        `\nsmall.ptx/\n\n/0              0           0     0     644     69        `\n",
 				"rsp":       "small.ptx",

@@ -16,7 +16,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
-	"ptxlink/internal/mapped"
 	"ptxlink/object/diag"
 )
 
@@ -75,7 +74,7 @@ func (c *command) guard(ctx context.Context, work func(context.Context) error) (
 	defer c.report.close()
 	defer func() {
 		if what := recover(); what != nil {
-			if err := cmp.Or(mapped.Fault(what), c.read.Changed()); err != nil {
+			if err := cmp.Or(infile.Fault(what), c.read.Changed()); err != nil {
 				code = c.finish(err)
 				return
 			}

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/dlink"
@@ -170,7 +170,7 @@ func (j *linkJob) nvlink() error {
 	if err := j.readMessageOptions(j.opts); err != nil {
 		return err
 	}
-	lazy.Put(&j.report.warnings.hidden, diag.EmptyCubin, true) // usual for the device code of a library
+	sets.Put(&j.report.warnings.hidden, diag.EmptyCubin, true) // usual for the device code of a library
 	if j.opts.IsSet(hostScript) {
 		return j.handOver("--" + hostScript)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/diag"
@@ -106,8 +106,8 @@ func (c *command) writeFirst(inputs []string, files ...outfile.File) error {
 	if errors.Is(err, outfile.ErrStdoutUnread) {
 		return &exitError{code: exitPipe}
 	}
-	if mapped.Changed(err) {
-		return mapped.ErrChanged
+	if infile.Shorter(err) {
+		return infile.ErrShorter
 	}
 	if err == nil && slices.ContainsFunc(files, func(f outfile.File) bool { return f.Lost() }) {
 		c.report.note("standard output is the null device, or closed: what was written there is lost")

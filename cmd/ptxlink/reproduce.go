@@ -15,8 +15,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/link/dlink"
 )
@@ -109,7 +109,7 @@ func insideDir(name string) string {
 }
 
 // beforeQuote matches the backslashes that splitArguments would read as escapes on Windows.
-var beforeQuote = lazy.Regexp(`(\\*)("|$)`)
+var beforeQuote = sets.Regexp(`(\\*)("|$)`)
 
 // windowsWord quotes an argument so that programs on Windows read it unchanged.
 func windowsWord(w string) string {

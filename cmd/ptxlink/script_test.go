@@ -13,15 +13,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/oracles"
-	"ptxlink/internal/system"
 )
 
 var update = flag.Bool("update", false, "rewrite the want files of testdata/script with what ptxlink does now; read the diff")
 
 func TestMain(m *testing.M) {
 	testscript.Main(oracles.Hidden{M: m}, map[string]func(){"ptxlink": func() {
-		system.HideDirs()                          // ptxlink is this program too
+		infile.HideDirs()                          // ptxlink is this program too
 		if os.Getenv("PTXLINK_TEST_STACK") != "" { // see TestDeep
 			debug.SetMaxStack(32 << 20)
 		}

@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
 	"ptxlink/link/pack"
@@ -446,7 +446,7 @@ func TestServeNvlink(t *testing.T) {
 // TestServeMaps links large files, which may change after that.
 func TestServeMaps(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.ptx")
-	if err := os.WriteFile(path, []byte(small+strings.Repeat("// a line\n", mapped.Least)), 0o666); err != nil {
+	if err := os.WriteFile(path, []byte(small+strings.Repeat("// a line\n", infile.LeastMapped)), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	c := serve(t)

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/link/dlink"
 	"ptxlink/link/report"
 	"ptxlink/object/container"
@@ -198,7 +198,7 @@ func (l *symbolSizes) add(symbols []symbolSize) {
 		for _, name := range []*string{&s.Name, &s.module} {
 			if _, ok := l.names[*name]; !ok {
 				own := strings.Clone(*name)
-				lazy.Put(&l.names, own, own)
+				sets.Put(&l.names, own, own)
 			}
 			*name = l.names[*name]
 		}

@@ -9,8 +9,8 @@ import (
 	"unicode"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -49,7 +49,7 @@ func readVersionScript(read *infile.Files, file string) (global, local []string,
 }
 
 // hashComment matches comments that text/scanner does not know.
-var hashComment = lazy.Regexp(`#.*`)
+var hashComment = sets.Regexp(`#.*`)
 
 type scriptParser struct {
 	scanner.Scanner

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/object/diag"
 )
@@ -46,12 +46,12 @@ func (o *warningOptions) read(option string) error {
 		return err
 	}
 	if !named {
-		lazy.Put(&o.hidden, id, no)
+		sets.Put(&o.hidden, id, no)
 		return nil
 	}
-	lazy.Put(&o.errors, id, !no)
+	sets.Put(&o.errors, id, !no)
 	if !no {
-		lazy.Put(&o.hidden, id, false)
+		sets.Put(&o.hidden, id, false)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"ptxlink/internal/catch"
 	"ptxlink/internal/oracles"
+	"ptxlink/internal/parallel"
 	"ptxlink/link"
 	"ptxlink/object/diag"
 )
@@ -150,7 +150,7 @@ func (c *comparer) compare(s *set) outcome {
 	linked, refusal := c.nvlink(s, "linked", names...)
 	var merged *link.Result
 	var err error
-	if p := catch.As[any](func() {
+	if p := parallel.Catch[any](func() {
 		merged, err = link.Link(context.Background(), link.Options{Inputs: inputs, KeepUnused: true})
 	}); p != nil {
 		err = fmt.Errorf("panic: %v", p)

@@ -6,8 +6,8 @@ import (
 	"math"
 	"strings"
 
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/ptxsim"
+	"ptxlink/internal/sets"
 	"ptxlink/object/ptx"
 )
 
@@ -222,7 +222,7 @@ func (f *flow) access(to, address ptx.Operand, mods string) {
 func (f *flow) addresses() map[ptx.RegisterID]bool {
 	reached := map[ptx.RegisterID]bool{}
 	for used := f.used; len(used) > 0; used = used[1:] {
-		if lazy.Add(&reached, used[0]) {
+		if sets.Add(&reached, used[0]) {
 			used = append(used, f.from[used[0]]...)
 		}
 	}

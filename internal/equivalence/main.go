@@ -36,11 +36,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/internal/ptxsim/gpu"
 	"ptxlink/internal/ptxsim/kernels"
+	"ptxlink/internal/sets"
 )
 
 // totals counts what was compared.
@@ -245,7 +245,7 @@ func writeGPU(w io.Writer, name string, units []unit, launch launcher, opt ptxsi
 		for _, u := range units {
 			v.Modules = append(v.Modules, u.text)
 		}
-		if len(units) > 0 && lazy.Add(&done, fmt.Sprintf("%s", v.Modules)) {
+		if len(units) > 0 && sets.Add(&done, fmt.Sprintf("%s", v.Modules)) {
 			list = append(list, v)
 		}
 	}
@@ -270,7 +270,7 @@ func assemble(tool string, relocatable bool, variants []variant, outputs [][]uni
 	in, cubin := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
 	for i, list := range outputs {
 		for _, u := range list {
-			if !lazy.Add(&done, string(u.text)) {
+			if !sets.Add(&done, string(u.text)) {
 				continue
 			}
 			must(os.WriteFile(in, u.text, 0o666))

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/catch"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/parallel"
 	"ptxlink/internal/ptxsim"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/link/partition"
 	"ptxlink/object/diag"
@@ -59,7 +59,7 @@ func with(o link.Options) func([]unit) ([]unit, []*link.Message, error) {
 		}
 		var r *link.Result
 		var err error
-		if p := catch.As[any](func() { r, err = link.Link(context.Background(), o) }); p != nil {
+		if p := parallel.Catch[any](func() { r, err = link.Link(context.Background(), o) }); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil {
@@ -293,11 +293,11 @@ func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, 
 			continue
 		}
 		for _, m := range messages {
-			if text := fmt.Sprintf("message: %v", m); lazy.Add(&done, text) {
+			if text := fmt.Sprintf("message: %v", m); sets.Add(&done, text) {
 				found(text)
 			}
 		}
-		if len(outputs) == 0 || !lazy.Add(&done, fmt.Sprintf("%s", outputs)) {
+		if len(outputs) == 0 || !sets.Add(&done, fmt.Sprintf("%s", outputs)) {
 			continue
 		}
 		// An optimised kernel may need more steps, as the copies of a call are instructions.

@@ -18,7 +18,7 @@ import (
 	"sync"
 	"syscall"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 )
 
 // Files are regular files that were read, and those that could not be read. It may be used
@@ -86,7 +86,7 @@ func (f *Files) fail(path string, err error) error {
 	}
 	for ; f != nil; f = f.around {
 		f.mu.Lock()
-		lazy.Put(&f.failed, path, err)
+		sets.Put(&f.failed, path, err)
 		f.mu.Unlock()
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"runtime"
 
-	"ptxlink/internal/system"
+	"ptxlink/internal/infile"
 )
 
 // Main runs the tests of a package without the toolkits of the machine, and exits. TestMain calls it in
@@ -53,7 +53,7 @@ func hide() error {
 	for _, name := range append(toolkitVars, buildVars...) {
 		os.Unsetenv(name)
 	}
-	system.HideDirs()
+	infile.HideDirs()
 	path := os.Getenv("PATH")
 	if runtime.GOOS != "windows" {
 		dir, err := os.MkdirTemp("", "ptxlink-machine")

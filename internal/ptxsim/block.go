@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 // block is one block of threads (CTA).
@@ -47,7 +47,7 @@ const resident = 64
 // floats of the size of their parameter, objects (their address), or []byte. Memory
 // keeps its contents from launch to launch. After an error the machine is of no use.
 func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
-	if fault := catch.As[*Error](func() { m.run(entry, grid, args) }); fault != nil {
+	if fault := parallel.Catch[*Error](func() { m.run(entry, grid, args) }); fault != nil {
 		return fault
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 )
 
 // Generic addresses. The address of a .global object is its generic address; the
@@ -159,7 +159,7 @@ func (m *Machine) page(addr uint64) *Object {
 	o := m.pages[base]
 	if o == nil {
 		o = &Object{Name: fmt.Sprintf("0x%x", base), Space: ".global", Data: make([]byte, pageSize), addr: base, size: pageSize}
-		lazy.Put(&m.pages, base, o)
+		sets.Put(&m.pages, base, o)
 	}
 	return o
 }

@@ -46,7 +46,7 @@ import (
 	"fmt"
 	"sort"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
 )
 
@@ -175,7 +175,7 @@ func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 		global:   banked{32, globalWindow >> 32, 1 << 30, map[uint64]*Object{}},
 		constant: banked{16, 0, 1 << 16, map[uint64]*Object{}}, // below 4 GiB
 	}
-	return catch.Value[*Error](func() *Machine { m.load(modules); return m })
+	return parallel.CatchValue[*Error](func() *Machine { m.load(modules); return m })
 }
 
 // Alloc makes a buffer in global memory with these contents and alignment. The name

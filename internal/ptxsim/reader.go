@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
 )
 
@@ -175,7 +175,7 @@ func (r *reader) translate() {
 func (r *reader) instruction(st ptx.Statement) {
 	r.st, r.op, r.mods, r.ops = st, r.c.Opcode(st), r.c.Modifiers(st), r.c.Operands(st)
 	r.in = instr{guard: -1, dst: -1, dst2: -1, off: r.c.Tokens[st.Op].Off}
-	if why := catch.As[unsupported](func() { r.decode(st) }); why != "" {
+	if why := parallel.Catch[unsupported](func() { r.decode(st) }); why != "" {
 		// The guard stays: an instruction that is never executed does no harm.
 		r.in = instr{kind: kJump, run: fault(string(why)), guard: r.in.guard, unless: r.in.unless, dst: -1, off: r.in.off}
 	}

@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		fmt.Printf("%s%v\n", out.Said, err)
 		os.Exit(0)
 	}
+	if dir := os.Getenv("PTXLINK_CACHE_PROGRAM"); dir != "" {
+		cacheProgram(dir, os.Args[1])
+		return
+	}
 	oracles.Main(m)
 }
 

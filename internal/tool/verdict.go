@@ -11,8 +11,8 @@ import (
 	"syscall"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -76,7 +76,7 @@ func (o Output) failure(id diag.ID, text string, err error) error {
 }
 
 // machineSaid matches what NVIDIA's programs and LLVM print if they cannot have a file, memory or a thread.
-var machineSaid = lazy.Regexp(`(?im)^(?:.*\b(?:fatal|error)\b[^:\n]*|\s*what\(\)):\s*(.*(?:could not be opened|(?:cannot|could not|failed to|unable to) (?:open|read|write|create|load|map)` +
+var machineSaid = sets.Regexp(`(?im)^(?:.*\b(?:fatal|error)\b[^:\n]*|\s*what\(\)):\s*(.*(?:could not be opened|(?:cannot|could not|failed to|unable to) (?:open|read|write|create|load|map)` +
 	`|error reading|writing file|fwrite failed|memory allocation failure|allocation failure occurred|out of memory|bad_alloc|library load error|cannot allocate memory|no such file or directory|no space left on device` +
 	`|input/output error|disk quota exceeded|file too large|too many open files|permission denied|read-only file system).*)$`)
 

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -68,7 +68,7 @@ func (s cxxName) nested(other cxxName) bool {
 }
 
 // typed matches the end of a type.
-var typed = lazy.Regexp(`(?:\w\s+|[*&>]\s*)$`)
+var typed = sets.Regexp(`(?:\w\s+|[*&>]\s*)$`)
 
 // follows reports whether the text before the last part of the name fits a definition: it ends with the scope and ::,
 // or it ends with a type and has the scope somewhere before.
@@ -142,4 +142,4 @@ func sourceFile(f *object.File, written string) string {
 }
 
 // special matches what nvcc replaces by _ where it writes a file name into other names.
-var special = lazy.Regexp(`[^0-9A-Za-z]`)
+var special = sets.Regexp(`[^0-9A-Za-z]`)

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/srcline"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
+	"ptxlink/object/srcline"
 	"ptxlink/resolve"
 )
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/lazy"
-	"ptxlink/internal/srcline"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
+	"ptxlink/object/srcline"
 	"ptxlink/resolve"
 )
 
@@ -370,7 +370,7 @@ func (h *hints) suggest(s resolve.Missing) {
 }
 
 // versioned matches namespaces with a version: cuda::std::__4, cub::CUB_200200_800_NS.
-var versioned = lazy.Regexp(`\w*\d\w*::`)
+var versioned = sets.Regexp(`\w*\d\w*::`)
 
 // maxScans limits the modules whose source is searched, for all symbols.
 const maxScans = 1000
@@ -390,7 +390,7 @@ var leftOut = []leftOutBy{
 type leftOutBy struct{ word, help string }
 
 // body matches the parameters of a function and the start of its body.
-var body = lazy.Regexp(`^\s*\((?:[^(){};]|\([^(){};]*\))*\)\s*(?:const\s*|noexcept\s*)*\{`)
+var body = sets.Regexp(`^\s*\((?:[^(){};]|\([^(){};]*\))*\)\s*(?:const\s*|noexcept\s*)*\{`)
 
 // inSource looks in the sources of the modules for a function that the compiler has left out of the PTX. It shows
 // the definition, and returns the module and the advice, or nil.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ptxlink/internal/globs"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -23,7 +23,7 @@ func (h *hints) meant(value string, scope resolve.Scope) string {
 	h.gather()
 	var mangled []string
 	similar, other, limit := "", "", diag.TypoLimit(value)
-	seen, asked := map[string]bool{}, globs.New([]string{value})
+	seen, asked := map[string]bool{}, sets.NewGlobs([]string{value})
 	for _, f := range h.files {
 		for n, name := range f.Names {
 			if scope == resolve.External && name == value && f.Symbols[n].Defined() {
@@ -51,7 +51,7 @@ func (h *hints) meant(value string, scope resolve.Scope) string {
 				}
 			}
 			for _, spelling := range []string{name, last} {
-				if d := diag.Distance(spelling, value, limit); d <= limit && !globs.IsPattern(value) {
+				if d := diag.Distance(spelling, value, limit); d <= limit && !sets.IsPattern(value) {
 					limit, similar = d-1, name
 				}
 			}

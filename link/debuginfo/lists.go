@@ -95,7 +95,7 @@ func (l *layout) seen(u *unit, at int64) (again, shared bool) {
 	if s.all == nil {
 		words := len(l.data.Bytes)/64 + 1
 		both := make([]uint64, 2*words)
-		clear(both) // see hashed.Slots
+		clear(both) // see sets.Slots
 		s.all, s.own = both[:words], both[words:]
 	}
 	if s.unit != u {

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"ptxlink/internal/globs"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -77,7 +77,7 @@ func Kernels(r *link.Result, launched []string, cubins []*object.Cubin) (words [
 			kept = append(kept, s.Name)
 		}
 	}
-	names := globs.New(launched)
+	names := sets.NewGlobs(launched)
 	for _, c := range cubins {
 		for _, s := range slices.Concat(c.Locals, c.Symbols) {
 			switch {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/link"
 	"ptxlink/link/report"
 	"ptxlink/object"
@@ -50,7 +50,7 @@ type DescriptionSymbol struct {
 // a record of one or the other, and keeps nothing, until use returns false. The error is *link.Errors if something cannot be read; use
 // has been called for the rest.
 func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log, use func(*report.Object, *Description) bool) error {
-	maps, more := new(mapped.Files), true
+	maps, more := new(infile.Maps), true
 	for _, in := range object.Named(inputs) {
 		object.Walk(ctx, in, forms, object.Options{Map: maps}, log, func(o container.Object) bool {
 			for _, c := range o.Codes {

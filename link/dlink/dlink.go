@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -27,7 +26,7 @@ type File struct {
 	Library bool   // found by -l
 }
 
-func (f File) read(ctx context.Context, maps *mapped.Files) ([]byte, error) {
+func (f File) read(ctx context.Context, maps *infile.Maps) ([]byte, error) {
 	if f.Text != nil {
 		return f.Text, nil
 	}
@@ -63,9 +62,9 @@ type Options struct {
 }
 
 // maps returns the store for mapped files, or nil if files must be read instead.
-func (o Options) maps() *mapped.Files {
+func (o Options) maps() *infile.Maps {
 	if o.MapInputs {
-		return new(mapped.Files)
+		return new(infile.Maps)
 	}
 	return nil
 }
@@ -298,7 +297,7 @@ func (c candidate) extensible() bool {
 }
 
 // read maps a regular file until maps are closed, and otherwise reads it.
-func read(ctx context.Context, path string, maps *mapped.Files) ([]byte, error) {
+func read(ctx context.Context, path string, maps *infile.Maps) ([]byte, error) {
 	return maps.Read(path, math.MaxInt64, infile.Of(ctx))
 }
 

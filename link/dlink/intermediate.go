@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -41,7 +41,7 @@ type Intermediate struct {
 // the modules. An archive has one place.
 func (c *Intermediate) add(at int, name string, units []container.Unit, archive, whole bool) (places []link.Input) {
 	if archive {
-		lazy.Put(&c.archives, at, true)
+		sets.Put(&c.archives, at, true)
 		places = []link.Input{{Name: name, WholeArchive: whole}}
 	}
 	named := map[string]int{}
@@ -87,7 +87,7 @@ func preferFor(gpu object.GPU, members []container.Unit) {
 func (c *Intermediate) deferInline() {
 	for i, u := range c.Units {
 		if u.Bitcode != nil && u.Bitcode.OnlyInline() {
-			lazy.Put(&c.archives, c.at[i], true)
+			sets.Put(&c.archives, c.at[i], true)
 			c.lazy[i], c.offered[i], c.failed[i] = true, true, true
 		}
 	}

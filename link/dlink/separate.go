@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -164,7 +163,7 @@ func (r *reader) chosen(offers []container.Object, archive, whole bool) (codes [
 }
 
 // holder returns the name and the contents of an input that may hold more than PTX, or nil.
-func holder(ctx context.Context, in link.Input, maps *mapped.Files) (name string, data []byte) {
+func holder(ctx context.Context, in link.Input, maps *infile.Maps) (name string, data []byte) {
 	if data = in.Text; data == nil && in.Path != "" && in.Reader == nil && mayHold(ctx, in.Path) {
 		data, _ = read(ctx, in.Path, maps) // link.Link gets and reports the same error
 	}

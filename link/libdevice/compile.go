@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/llvm"
@@ -164,4 +164,4 @@ func compile(ctx context.Context, log *diag.Log, dir string, command ...string) 
 	return nil, err
 }
 
-var approximateRoot = lazy.Regexp(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)
+var approximateRoot = sets.Regexp(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)

@@ -14,7 +14,6 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/diag"
@@ -109,7 +108,7 @@ func below(pattern string) string {
 
 // installed lists the directories of step 4. It is a variable so that the test can replace it.
 var installed = func() []string {
-	list := system.Dirs(ptxas.Toolkits()...)
+	list := infile.Dirs(ptxas.Toolkits()...)
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
 			list = append(list, root)

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
-	"ptxlink/internal/system"
+	"ptxlink/internal/infile"
+	"ptxlink/internal/sets"
 	"ptxlink/internal/tool"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
@@ -73,7 +73,7 @@ func atLeast(release int) string {
 
 // installed lists patterns of directories of LLVM. It is a variable for the test.
 var installed = func() []string {
-	return system.Dirs("/usr/lib/llvm-*/bin", "/usr/local/opt/llvm*/bin", "/opt/homebrew/opt/llvm*/bin")
+	return infile.Dirs("/usr/lib/llvm-*/bin", "/usr/local/opt/llvm*/bin", "/opt/homebrew/opt/llvm*/bin")
 }
 
 // candidates lists the programs of steps 3 to 5.
@@ -128,7 +128,7 @@ func MakesPTX(ctx context.Context, llc string) (bool, error) {
 // isLLC reports whether a program is an llc, by its name: llc, llc-19.
 func isLLC(path string) bool { return strings.HasPrefix(filepath.Base(path), "llc") }
 
-var release = lazy.Regexp(`(?:clang|LLVM) ?version (\d+)`)
+var release = sets.Regexp(`(?:clang|LLVM) ?version (\d+)`)
 
 // version returns the release of a program, such as 19, or 0.
 func version(ctx context.Context, path string) (int, error) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object/ptx"
 )
 
@@ -80,7 +80,7 @@ func (d *depots) register(s *state, at *site, local int32) string {
 	key := registerKey{at.callee.name, local}
 	if d.registers[key] == nil {
 		t := &at.code.Locals[local].Type
-		lazy.Put(&d.registers, key, &slot{s.register(at.caller), t.Size(), t.Alignment()})
+		sets.Put(&d.registers, key, &slot{s.register(at.caller), t.Size(), t.Alignment()})
 		d.order = append(d.order, d.registers[key])
 		d.bytes += t.Size()
 	}

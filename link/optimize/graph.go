@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"ptxlink/internal/graph"
+	"ptxlink/internal/sets"
 	"ptxlink/object/ptx"
 )
 
@@ -56,7 +56,7 @@ func (s *state) analyse() {
 		}
 		return list
 	}
-	order, component := graph.Components(len(s.functions), callees)
+	order, component := sets.Components(len(s.functions), callees)
 	for i, f := range s.functions {
 		for _, callee := range callees(int32(i)) {
 			if component[i] == component[callee] {

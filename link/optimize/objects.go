@@ -36,7 +36,7 @@ func (a *access) width() int64 { return ptx.TypeSize(a.word) }
 // address in .local.
 func usages(c *ptx.Code) (list []usage, indirect bool) {
 	r := usageReader{Code: c, list: make([]usage, len(c.Locals))}
-	clear(r.list) // avoids a second page fault: see hashed.Slots
+	clear(r.list) // avoids a second page fault: see sets.Slots
 	for n, st := range c.Statements {
 		understood := int32(-1) // the token that is understood
 		if st.Kind == ptx.Instruction {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"ptxlink/internal/globs"
 	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
@@ -166,7 +166,7 @@ func (s *state) inline() {
 type state struct {
 	Options
 	// inlineAll, noInline and keep are Inline, NoInline and Keep of Options.
-	inlineAll, noInline, keep globs.List
+	inlineAll, noInline, keep sets.Globs
 
 	p         *Program
 	percent   bool        // a module-scope name starts with %
@@ -203,7 +203,7 @@ type variable struct {
 
 func newState(p *Program, o Options) *state {
 	s := &state{
-		Options: o, inlineAll: globs.New(o.Inline), noInline: globs.New(o.NoInline), keep: globs.New(o.Keep), p: p, percent: p.Percent(), byName: map[string]*function{}, alias: map[string]string{},
+		Options: o, inlineAll: sets.NewGlobs(o.Inline), noInline: sets.NewGlobs(o.NoInline), keep: sets.NewGlobs(o.Keep), p: p, percent: p.Percent(), byName: map[string]*function{}, alias: map[string]string{},
 		inlined: map[string]bool{}, grown: map[string]bool{}, added: map[string]bool{}, reported: map[Call]int{}, locs: lineInfo{labels: map[string]string{}},
 		uses: map[string]int{},
 	}

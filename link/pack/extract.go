@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -68,9 +68,9 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	var log diag.Log
 	var list []Extracted
 	taken := takenNames{}
-	var maps *mapped.Files
+	var maps *infile.Maps
 	if o.MapInputs {
-		maps = new(mapped.Files)
+		maps = new(infile.Maps)
 	}
 	for i, in := range object.Named(o.Inputs) {
 		before, whole := len(list), true
@@ -120,9 +120,9 @@ func notPTX(m container.Member, log *diag.Log) {
 // These match the first of each directive, at the start of a line. They are only for a listing, so
 // a parser is not needed.
 var (
-	versionLine = lazy.Regexp(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`)
-	targetLine  = lazy.Regexp(`(?m)^[ \t]*\.target[ \t]+(\w+)`)
-	addressLine = lazy.Regexp(`(?m)^[ \t]*\.address_size[ \t]+(32|64)`)
+	versionLine = sets.Regexp(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`)
+	targetLine  = sets.Regexp(`(?m)^[ \t]*\.target[ \t]+(\w+)`)
+	addressLine = sets.Regexp(`(?m)^[ \t]*\.address_size[ \t]+(32|64)`)
 )
 
 func extracted(m container.Member) Extracted {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/mapped"
+	"ptxlink/internal/infile"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -190,7 +190,7 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 			fatbins[f.Input] = true
 		}
 	}
-	maps := new(mapped.Files)
+	maps := new(infile.Maps)
 	defer maps.Close()
 	for i, in := range inputs {
 		if !fatbins[i] {

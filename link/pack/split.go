@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ptxlink/internal/graph"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/diag"
@@ -157,7 +157,7 @@ func (s *splitter) uses(name ptx.NameID) (names []ptx.NameID) {
 // become members.
 func (s *splitter) chooseMembers(roots []ptx.NameID) {
 	users := make([]int, len(s.f.Names))
-	walk := graph.Walk[ptx.NameID]{First: func(name ptx.NameID) bool {
+	walk := sets.Walk[ptx.NameID]{First: func(name ptx.NameID) bool {
 		s.reached[name] = true
 		users[name]++
 		return users[name] == 1

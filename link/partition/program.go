@@ -13,7 +13,7 @@ import (
 	"bytes"
 	"slices"
 
-	"ptxlink/internal/graph"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
@@ -144,7 +144,7 @@ func (p *Program) Cloning(limit int64) (e Estimate) {
 	seen := make([]int32, len(m.Decls)) // the last kernel that reached it
 	steps := int64(0)
 	round := int32(0)
-	walk := graph.Walk[int32]{First: func(decl int32) bool {
+	walk := sets.Walk[int32]{First: func(decl int32) bool {
 		first := seen[decl] != round
 		seen[decl] = round
 		return first

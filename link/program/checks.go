@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"ptxlink/abicheck"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
@@ -133,7 +133,7 @@ func LineFiles(t *resolve.Table, log *diag.Log) {
 			span, twice := first[file.Index]
 			switch {
 			case !twice:
-				lazy.Put(&first, file.Index, file.Span)
+				sets.Put(&first, file.Index, file.Span)
 				if strings.ContainsFunc(file.Path, func(r rune) bool { return r > unicode.MaxASCII }) {
 					log.Warn(diag.FileName, f.At(file.Span), "ptxas 12.4 crashes on a file name that is not ASCII, and ptxas 13 refuses it").
 						WithHelp("compile the source under another name")

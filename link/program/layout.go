@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ptxlink/abicheck"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -98,13 +98,13 @@ func (pl *planner) unify(s *resolve.Symbol) {
 		for i, known := range pl.untyped[id] { // from another alias
 			list[i] = list[i] || known
 		}
-		lazy.Put(&pl.untyped, id, list)
+		sets.Put(&pl.untyped, id, list)
 	}
 	if !s.Defined() {
 		return
 	}
 	if align, by := abicheck.Alignment(pl.Table, s); by >= 0 {
-		lazy.Put(&pl.Align, resolve.DeclID{File: s.Def.File, Decl: pl.Table.Files[s.Def.File].Symbols[s.Def.Name].Decl}, align)
+		sets.Put(&pl.Align, resolve.DeclID{File: s.Def.File, Decl: pl.Table.Files[s.Def.File].Symbols[s.Def.Name].Decl}, align)
 	}
 }
 

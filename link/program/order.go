@@ -3,7 +3,7 @@ package program
 import (
 	"slices"
 
-	"ptxlink/internal/graph"
+	"ptxlink/internal/sets"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -114,9 +114,9 @@ func (g *initialisers) stuck() (list []int32) {
 }
 
 // walk returns the variables in the order in which a depth-first walk finishes them,
-// along the edges that follow allows, and the components (graph.Components).
+// along the edges that follow allows, and the components (sets.Components).
 func (g *initialisers) walk(follow func(from, to int32) bool) (finished, component []int32) {
-	return graph.Components(len(g.next), func(from int32) []int32 {
+	return sets.Components(len(g.next), func(from int32) []int32 {
 		return slices.DeleteFunc(slices.Clone(g.next[from]), func(to int32) bool { return !follow(from, to) })
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/srcline"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/partition"
@@ -18,6 +17,7 @@ import (
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
+	"ptxlink/object/srcline"
 )
 
 // Options holds the options of ptxas.

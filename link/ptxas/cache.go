@@ -18,9 +18,8 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/shared"
+	"ptxlink/internal/sets"
 	"ptxlink/internal/tool"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
@@ -84,7 +83,7 @@ func OpenCache(where string) (*Cache, error) {
 		}
 		return &Cache{Dir: where}, nil
 	}
-	store, err := shared.Open(command)
+	store, err := tool.OpenStore(command)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +165,7 @@ func (c *Cache) version(ctx context.Context, path string) string {
 			c.write(name, result{said: version})
 		}
 	}
-	lazy.Put(&c.versions, path, version)
+	sets.Put(&c.versions, path, version)
 	return version
 }
 
@@ -188,7 +187,7 @@ func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) e
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	damaged := errors.Is(err, shared.ErrDamaged)
+	damaged := errors.Is(err, tool.ErrDamaged)
 	if damaged {
 		err = nil
 	}

@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/system"
 	"ptxlink/internal/tool"
 	"ptxlink/object/diag"
 )
@@ -108,7 +107,7 @@ const NotForPTX = "; writing PTX needs none"
 var program = "ptxas" + tool.Exe
 
 // toolkits is Toolkits, except in tests.
-var toolkits = func() []string { return system.Dirs(Toolkits()...) }
+var toolkits = func() []string { return infile.Dirs(Toolkits()...) }
 
 // Toolkits lists patterns of the directories that CUDA is usually installed in.
 func Toolkits() []string {
@@ -159,7 +158,7 @@ func sitePackagesOf(goos string) (list []string) {
 	if user != "" {
 		list = append(list, filepath.Join(user, WheelDir))
 	}
-	return append(list, system.Dirs("/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")...)
+	return append(list, infile.Dirs("/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")...)
 }
 
 // never is a passedOver that accepts every program.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -20,7 +20,7 @@ import (
 //	    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //
 // An indented line continues the previous message. There is never a column.
-var said = lazy.Regexp(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
+var said = sets.Regexp(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
 
 // aborted is dropped, because it follows errors that were already reported.
 const aborted = "Ptx assembly aborted due to errors"
@@ -158,7 +158,7 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 }
 
 // quoted matches quoted words in a message. It must not match apostrophes.
-var quoted = lazy.Regexp(`\B'([^']+)'`)
+var quoted = sets.Regexp(`\B'([^']+)'`)
 
 // narrow shrinks the span of a line to the first word that the message quotes, because ptxas gives
 // no column. Otherwise it only trims white space.
@@ -201,7 +201,7 @@ func isNameByte(c byte) bool {
 
 // needsVersion matches the message of ptxas about code that is newer than the .version above it,
 // because some compilers do not raise .version.
-var needsVersion = lazy.Regexp(`requires PTX ISA \.version (\d+\.\d+) or later$`)
+var needsVersion = sets.Regexp(`requires PTX ISA \.version (\d+\.\d+) or later$`)
 
 // advice returns the help for a message of ptxas, if it is known.
 func (t *teller) advice(text string) string {

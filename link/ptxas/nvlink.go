@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/sets"
 	"ptxlink/internal/tool"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
@@ -39,16 +39,16 @@ func objectName(i int) string { return fmt.Sprintf("object%d.cubin", i) }
 //
 //	nvlink error   : Undefined reference to 'f' in 'part0.cubin'
 //	nvlink warning : Stack size for entry function 'k' cannot be statically determined
-var nvlinkSaid = lazy.Regexp(`^nvlink (fatal|error|warning|info) *: *(.*)$`)
+var nvlinkSaid = sets.Regexp(`^nvlink (fatal|error|warning|info) *: *(.*)$`)
 
 // ourFile matches the name of a part at the end of a message, which must be removed.
-var ourFile = lazy.Regexp(`(?:, first \w+)? in '[^']*\.o\.cubin'`)
+var ourFile = sets.Regexp(`(?:, first \w+)? in '[^']*\.o\.cubin'`)
 
 // mergeFailed is dropped, because it follows errors that were already reported.
 const mergeFailed = "merge_elf failed"
 
 // inFile matches the file that a message is about.
-var inFile = lazy.Regexp(` in '([^']*)'`)
+var inFile = sets.Regexp(` in '([^']*)'`)
 
 // join links cubins with nvlink, or takes the result from the cache.
 func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.Log) ([]byte, error) {

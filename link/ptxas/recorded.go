@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/object/diag"
 )
@@ -88,7 +88,7 @@ func splitOptions(words []string) (list []string) {
 	}
 	seen := map[string]bool{}
 	slices.Reverse(list)
-	list = slices.DeleteFunc(list, func(option string) bool { return !lazy.Add(&seen, longName(option)) })
+	list = slices.DeleteFunc(list, func(option string) bool { return !sets.Add(&seen, longName(option)) })
 	slices.Reverse(list)
 	return list
 }
@@ -103,7 +103,7 @@ func (o Options) recorded() (all map[string]string, refused []*diag.Message) {
 		given[longName(option)] = true
 	}
 	warn := func(m link.Module, text string) {
-		if lazy.Add(&seen, text) {
+		if sets.Add(&seen, text) {
 			log.Warn(diag.PtxasOptions, diag.InFile(m.Name, 0, 0), text)
 		}
 	}
@@ -164,7 +164,7 @@ func (t *teller) setting(unit string) string { return t.recorded[unit] }
 func (t *teller) settings() (list []string) {
 	seen := map[string]bool{}
 	add := func(setting string) {
-		if lazy.Add(&seen, setting) {
+		if sets.Add(&seen, setting) {
 			list = append(list, setting)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/internal/tool"
 	"ptxlink/object/diag"
 )
@@ -28,7 +28,7 @@ func (t *quota) take(kind string) bool {
 	if kind == "" {
 		most = maxPlain
 	}
-	if lazy.Put(&t.count, kind, t.count[kind]+1); t.count[kind] > most {
+	if sets.Put(&t.count, kind, t.count[kind]+1); t.count[kind] > most {
 		t.left++
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/internal/shared"
+	"ptxlink/internal/tool"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
@@ -85,7 +85,7 @@ func TestShared(t *testing.T) {
 		c := &Cache{Dir: t.TempDir(), Shared: store}
 		for i := range 5 {
 			if store.kept[keyOf(2)] = data; data == nil {
-				store.unread = shared.ErrDamaged
+				store.unread = tool.ErrDamaged
 			}
 			if _, ok := load(c, 2); ok {
 				t.Errorf("%s: it is taken", name)

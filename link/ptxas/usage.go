@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/link/report"
 	"ptxlink/object/container"
 )
@@ -60,9 +60,9 @@ func Usages(cubin []byte) ([]Usage, error) {
 //	ptxas info    : Overriding maximum register limit 256 for 'k' with  32 of maxrregcount option
 //	ptxas info    : Compile time = 17.529 ms
 var (
-	properties = lazy.Regexp(`^ptxas info *: Function properties for (\S+)\s*$`)
-	spilled    = lazy.Regexp(`^ +\d+ bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s*$`)
-	talk       = lazy.Regexp(`^ptxas info *: (\d+ bytes [gc]mem|Compiling entry function |Used \d+ registers|Overriding maximum register limit |Compile time = )`)
+	properties = sets.Regexp(`^ptxas info *: Function properties for (\S+)\s*$`)
+	spilled    = sets.Regexp(`^ +\d+ bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s*$`)
+	talk       = sets.Regexp(`^ptxas info *: (\d+ bytes [gc]mem|Compiling entry function |Used \d+ registers|Overriding maximum register limit |Compile time = )`)
 )
 
 // readSpills removes the messages of ptxas -v from the output of ptxas, and returns the spills of

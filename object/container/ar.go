@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/catch"
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 )
 
 const (
@@ -33,7 +33,7 @@ func (op *opener) archive(data []byte, p place, thin bool) {
 		op.thin = append(op.thin, p.path)
 		defer func() { op.thin = op.thin[:len(op.thin)-1] }()
 	}
-	catch.As[*Error](func() { // the error comes again below
+	parallel.Catch[*Error](func() { // the error comes again below
 		eachMember(data, p, thin, func(h arEntry) {
 			if op.touched(0); isMeta(h.name, h.body) {
 				p.hosts = hostsIn(h.body)
@@ -131,7 +131,7 @@ func (h *arEntry) read(data, names []byte, p place, thin bool) {
 // named returns err with the member's name in place of the reference to it.
 func (h *arEntry) named(err *Error, names []byte) *Error {
 	short, name := h.name, ""
-	if names != nil && catch.As[*Error](func() { name = h.longName(names, place{}) }) == nil && name != "" {
+	if names != nil && parallel.Catch[*Error](func() { name = h.longName(names, place{}) }) == nil && name != "" {
 		err.Text = strings.Replace(err.Text, strconv.Quote(short), strconv.Quote(name), 1)
 	}
 	return err
@@ -182,7 +182,7 @@ func (op *opener) thinMember(h arEntry, p place) {
 	if op.taken[file] && !slices.Contains(op.thin, path) {
 		return
 	}
-	lazy.Put(&op.taken, file, true)
+	sets.Put(&op.taken, file, true)
 	data, bad := op.Open(path, op.left)
 	op.needLeft(bad != infile.ErrTooLong, p, h.at)
 	if bad != nil {

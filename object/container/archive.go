@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 // ArchiveMember is a member of an ar archive as it is stored.
@@ -42,7 +42,7 @@ func ReadArchive(name string, data []byte) (Archive, error) {
 	if !IsArchive(data) {
 		return Archive{}, p.fault(-1, "not an archive")
 	}
-	return catch.Value[*Error](func() Archive {
+	return parallel.CatchValue[*Error](func() Archive {
 		a := Archive{Thin: prefixed(data, "!<thin>\n")}
 		eachMember(data, p, a.Thin, func(h arEntry) {
 			m := ArchiveMember{Name: h.name, Data: h.body}
@@ -102,7 +102,7 @@ func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 // error. name is used in messages. Errors are of type *Error.
 func (m ArchiveMember) PTX(name string, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(m.Data)))
-	return catch.Value[*Error](func() []Member {
+	return parallel.CatchValue[*Error](func() []Member {
 		op.open(m.Data, place{Member: Member{Name: name, Archive: true}, path: name, inside: true})
 		op.unique()
 		return op.members

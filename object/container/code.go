@@ -3,7 +3,7 @@ package container
 import (
 	"runtime/debug"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 // Form is a form of device code.
@@ -51,7 +51,7 @@ func (c Code) Bytes() (data []byte, err error) {
 }
 
 // Read is Bytes, and decompresses at every call.
-func (c Code) Read() ([]byte, error) { return catch.Value[*Error](c.plain) }
+func (c Code) Read() ([]byte, error) { return parallel.CatchValue[*Error](c.plain) }
 
 func (r *reading) plain() []byte {
 	r.op.left += r.counted
@@ -79,7 +79,7 @@ func (c Code) Release() {
 
 // Modules returns the modules in PTX, as Open does, which Read reads.
 func (c Code) Modules() ([]Member, error) {
-	return catch.Value[*Error](func() []Member {
+	return parallel.CatchValue[*Error](func() []Member {
 		op := newOpener(c.op.Options, c.op.size)
 		p := c.at
 		p.Member = c.Member
@@ -162,7 +162,7 @@ func Objects(name string, data []byte, o Options) (list []Object, err error) {
 // file, these are the objects before the damage.
 func EachObject(name string, data []byte, o Options, use func(Object) bool) error {
 	l := &listing{use: use}
-	_, err := catch.Value[*Error](func() any {
+	_, err := parallel.CatchValue[*Error](func() any {
 		l.read(name, data, o)
 		l.flush()
 		return nil

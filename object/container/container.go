@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/catch"
 	"ptxlink/internal/infile"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 )
 
 // Member is one PTX text inside a file.
@@ -94,7 +94,7 @@ const (
 // error, which lists what it holds instead; an archive without members is not.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(data)))
-	return catch.Value[*Error](func() []Member {
+	return parallel.CatchValue[*Error](func() []Member {
 		op.open(data, place{Member: Member{Name: name}, path: name})
 		if len(op.members) == 0 && !op.empty {
 			panic(op.held.fault(name, op.bare))
@@ -339,7 +339,7 @@ func (n *names) unique(name string) string {
 		(*n)[first]++
 		name = fmt.Sprintf("%s#%d", first, (*n)[first])
 	}
-	lazy.Put((*map[string]int)(n), name, 1)
+	sets.Put((*map[string]int)(n), name, 1)
 	return name
 }
 

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 const machineCUDA = 190
@@ -201,7 +201,7 @@ func (f *elfFile) needHeaders(ok bool, p place) {
 
 // tryELF is readELF for callers that need no more of a fault than its text.
 func tryELF(data []byte) (f *elfFile, fault *Error) {
-	fault = catch.As[*Error](func() { f = readELF(data, place{}) })
+	fault = parallel.Catch[*Error](func() { f = readELF(data, place{}) })
 	return f, fault
 }
 

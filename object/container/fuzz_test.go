@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 // fuzzLimit is small, so that needless allocations show.
@@ -508,7 +508,7 @@ func chained(x *Index) bool {
 	next := int64(-1)
 	for i := range x.lines {
 		var r Record
-		fault := catch.As[*Error](func() {
+		fault := parallel.Catch[*Error](func() {
 			r = x.record(i)
 			x.verify(r)
 		})

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 // Index is the index of a package: the names that its members define, known without
@@ -64,7 +64,7 @@ func (x *Index) need(ok bool, format string, args ...any) {
 func OpenIndex(name string, data []byte, o Options) (*Index, error) {
 	o.MaxSize = cmp.Or(max(o.MaxSize, 0), DefaultMaxSize)
 	x := &Index{Options: o, name: name, data: data}
-	if found, err := catch.Value[*Error](x.read); !found {
+	if found, err := parallel.CatchValue[*Error](x.read); !found {
 		return nil, err
 	}
 	return x, nil
@@ -95,7 +95,7 @@ func (x *Index) verify(r Record) {
 	name, size, ok := x.header(r.Offset)
 	if ok {
 		h, full := arEntry{name: name}, ""
-		ok = catch.As[*Error](func() { full = h.longName(x.names, place{Member: Member{Name: x.name}}) }) == nil && full == r.Name && size == r.Size
+		ok = parallel.Catch[*Error](func() { full = h.longName(x.names, place{Member: Member{Name: x.name}}) }) == nil && full == r.Name && size == r.Size
 	}
 	x.need(ok, "its metadata has another member %s than there is", r.Name)
 }
@@ -107,7 +107,7 @@ func (x *Index) header(at int64) (name string, size int64, ok bool) {
 		return "", 0, false
 	}
 	h := arEntry{at: int(at)}
-	fault := catch.As[*Error](func() { h.read(x.data, nil, place{}, false) })
+	fault := parallel.Catch[*Error](func() { h.read(x.data, nil, place{}, false) })
 	return h.name, int64(len(h.body)), fault == nil
 }
 
@@ -239,13 +239,13 @@ func (x *Index) offers(armap []byte, wide bool) {
 
 // Record returns the record of a member.
 func (x *Index) Record(m *Indexed) (Record, error) {
-	return catch.Value[*Error](func() Record { _, r := x.line(m); return r })
+	return parallel.CatchValue[*Error](func() Record { _, r := x.line(m); return r })
 }
 
 // Read reads a member and checks it against its record. It may be called by several
 // goroutines at once.
 func (x *Index) Read(m *Indexed) (Member, error) {
-	return catch.Value[*Error](func() Member { return x.member(m) })
+	return parallel.CatchValue[*Error](func() Member { return x.member(m) })
 }
 
 func (x *Index) member(m *Indexed) Member {

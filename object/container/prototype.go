@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 )
 
 // PrototypeType is a type in the prototype of a cubin (CubinSymbol.Prototype).
@@ -46,8 +46,8 @@ func ParsePrototype(text string) (result *PrototypeType, params []PrototypeType,
 }
 
 var (
-	prototypeForm = lazy.Regexp(`^#[vbhilxfd][0-9]*([bhilxfd][0-9]*)*$`)
-	prototypeWord = lazy.Regexp(`[a-z][0-9]*`)
+	prototypeForm = sets.Regexp(`^#[vbhilxfd][0-9]*([bhilxfd][0-9]*)*$`)
+	prototypeWord = sets.Regexp(`[a-z][0-9]*`)
 )
 
 // Bytes returns the size of the type.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/catch"
+	"ptxlink/internal/parallel"
 )
 
 // HostObjects returns the objects in a host object or an archive of them: those with relocatable
@@ -15,7 +15,7 @@ import (
 // *Error.
 func HostObjects(name string, data []byte, o Options) (list []Object, other bool, err error) {
 	l := &listing{hosts: true}
-	list, err = catch.Value[*Error](func() []Object { l.read(name, data, o); return l.objects })
+	list, err = parallel.CatchValue[*Error](func() []Object { l.read(name, data, o); return l.objects })
 	return list, err == nil && l.nonHost > 0 && l.hostFiles == 0, err
 }
 
@@ -23,7 +23,7 @@ func HostObjects(name string, data []byte, o Options) (list []Object, other bool
 // host linker, with the name of the object as in messages. It skips what cannot be read.
 func HostSymbols(name string, data []byte, o Options, use func(object, symbol string)) {
 	l := &listing{hosts: true, symbol: use}
-	catch.As[*Error](func() { l.read(name, data, o) })
+	parallel.Catch[*Error](func() { l.read(name, data, o) })
 }
 
 // hostFile adds the device code of a host object. It skips programs and shared libraries, because

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 )
 
 // Style says how messages are written.
@@ -106,10 +106,10 @@ func (g *group) leavesOut(n Remark, brief bool) bool {
 		return brief
 	}
 	if strings.HasPrefix(n.Text, inPTX) {
-		return !lazy.Add(&g.shown, n.Place.File()) && brief
+		return !sets.Add(&g.shown, n.Place.File()) && brief
 	}
 	_, line, _ := n.Place.Position()
-	return n.Place.Source != nil && line == 0 && !lazy.Add(&g.shown, n.Place.File()+"\x00"+n.Text)
+	return n.Place.Source != nil && line == 0 && !sets.Add(&g.shown, n.Place.File()+"\x00"+n.Text)
 }
 
 // writeOne writes a message; g is its group, or nil.
@@ -260,7 +260,7 @@ const (
 	maxMangled   = 120
 )
 
-var mangledWord = lazy.Regexp(`\b_[ZR][0-9A-Za-z_$.]+`)
+var mangledWord = sets.Regexp(`\b_[ZR][0-9A-Za-z_$.]+`)
 
 // abridge shortens long template arguments and mangled names in a text by cutting out their middle.
 func abridge(text string) string {

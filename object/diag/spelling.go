@@ -6,7 +6,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 )
 
 // Spelling is how messages name options and symbols.
@@ -163,7 +163,7 @@ func (s Spelling) demangled(name string) string {
 }
 
 // afterUnresolved matches a substitution after the name of a member of a dependent class.
-var afterUnresolved = lazy.Regexp(`sr[N0-9].*S[0-9A-Z]*_`)
+var afterUnresolved = sets.Regexp(`sr[N0-9].*S[0-9A-Z]*_`)
 
 // Misread reports whether package demangle may confuse types in a name: types after the member of a
 // dependent class, as in enable_if<is<T>::value>. nvcc and c++filt do not number that class for

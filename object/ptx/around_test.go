@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -29,7 +29,7 @@ func sameReread(t *testing.T, m *Module, d *Decl) {
 // scopeOf returns what a function of a module stands in, with one more name.
 func scopeOf(m *Module, d *Decl, added string) Scope {
 	return Scope{Version: m.Version, AddressSize: m.AddressSize, Percent: m.percent, Declared: func(spelling []byte) (string, bool) {
-		if id, ok := m.moduleName(hashed.Bytes(spelling), spelling); ok && id < d.known {
+		if id, ok := m.moduleName(sets.HashBytes(spelling), spelling); ok && id < d.known {
 			return m.Names[id], true
 		}
 		return added, string(spelling) == added

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -22,7 +22,7 @@ func (p *parser) use(span diag.Span) bool {
 }
 
 func (p *parser) useName(at diag.Span, name []byte) bool {
-	hash := hashed.Bytes(name)
+	hash := sets.HashBytes(name)
 	id, ok := p.m.moduleName(hash, name)
 	if p.find(hash, name) >= 0 {
 		return false
@@ -115,7 +115,7 @@ func (p *parser) call(op int32) {
 	}
 	if parts.proto.End > 0 {
 		name := p.bytes(p.tokens[parts.proto.First].Span())
-		if i := p.find(hashed.Bytes(name), name); i >= 0 && p.locals[i].Kind == ProtoLabel {
+		if i := p.find(sets.HashBytes(name), name); i >= 0 && p.locals[i].Kind == ProtoLabel {
 			c.Proto = p.locals[i].Proto
 		}
 	}
@@ -144,7 +144,7 @@ func (p *parser) operandTypes(types []Type, o Operand) []Type {
 // operandType returns the type of a call's operand if it is an object in .param, otherwise the zero
 // Type.
 func (s *scopes) operandType(name []byte) Type {
-	if i := s.find(hashed.Bytes(name), name); i >= 0 && s.locals[i].Type.Space == ".param" {
+	if i := s.find(sets.HashBytes(name), name); i >= 0 && s.locals[i].Type.Space == ".param" {
 		return s.locals[i].Type.Type
 	}
 	return Type{}

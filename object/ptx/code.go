@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -415,7 +415,7 @@ func (b *codeBuilder) entered(i int32) {
 // around the name is meant if nothing else is visible, or only a label farther out.
 func (b *codeBuilder) resolve(name []byte, at forward) Reference {
 	ref := NoReference
-	hash := hashed.Bytes(name)
+	hash := sets.HashBytes(name)
 	if i := b.find(hash, name); i >= 0 {
 		ref = localReference(i)
 		if b.locals[i].Kind < CodeLabel {

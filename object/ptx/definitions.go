@@ -4,14 +4,14 @@ import (
 	"math"
 	"sync"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
 // Definition is a name that a module defines for others.
 type Definition struct {
 	Name    string
-	Hash    uint64 // hashed.String(Name)
+	Hash    uint64 // sets.Hash(Name)
 	Linkage Linkage
 }
 
@@ -35,7 +35,7 @@ type definer struct {
 	module  Module
 	memory  scratch
 	symbols []defined // numbered by names
-	names   hashed.Table
+	names   sets.Table
 }
 
 // defined is what a module declares of one name.
@@ -75,7 +75,7 @@ func (d *definer) aliases(m *Module) {
 
 // list returns the definitions for others. Their names share one string.
 func (d *definer) list() (list []Definition) {
-	var text hashed.Text
+	var text sets.Text
 	for i := range d.symbols {
 		if s := &d.symbols[i]; s.defines && s.linkage != Local {
 			list = append(list, Definition{text.Keep(s.name), d.names.Hash(int32(i)), s.linkage})
@@ -86,7 +86,7 @@ func (d *definer) list() (list []Definition) {
 
 // symbol returns the entry of a name, and adds it if it is new.
 func (d *definer) symbol(name []byte) *defined {
-	hash := hashed.Bytes(name)
+	hash := sets.HashBytes(name)
 	n := d.names.Find(hash, func(n int32) bool { return string(d.symbols[n].name) == string(name) })
 	if n < 0 {
 		n = d.names.Add(hash)

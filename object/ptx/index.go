@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -32,9 +32,9 @@ func (p *parser) index() {
 			continue
 		}
 		if _, known := p.arrays[d.Name]; d.Size() != 0 {
-			lazy.Put(&p.arrays, d.Name, Index{Stride: TypeSize(d.Word), Shared: d.Space == ".shared"})
+			sets.Put(&p.arrays, d.Name, Index{Stride: TypeSize(d.Word), Shared: d.Space == ".shared"})
 		} else if !known {
-			lazy.Put(&p.arrays, d.Name, Index{Stride: 1, Shared: d.Space == ".shared"})
+			sets.Put(&p.arrays, d.Name, Index{Stride: 1, Shared: d.Space == ".shared"})
 		}
 	}
 	use := len(p.m.Uses) - 1

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -56,17 +56,17 @@ var others = []struct {
 	head       func() *regexp.Regexp
 	what, help string
 }{
-	{lazy.Regexp(`^version https://git-lfs\.`), "this is a Git LFS pointer, not PTX", "git lfs pull fetches the file that it stands for"},
-	{lazy.Regexp(`(?i)^\s*<(!doctype html|html)\b`), "this is an HTML page, not PTX", "if a server sent it in place of the file, download the file itself"},
-	{lazy.Regexp(`(?m)^\s+code for sm_\d|^\s*\.headerflags\s+@"`), "this is a listing of machine code (SASS), not PTX", takeOut},
-	{lazy.Regexp(`(?m)^(Fatbin (elf|ptx) code:|64bit elf: )`), "this is a listing of cuobjdump, not PTX", takeOut},
-	{lazy.Regexp(`(?m)^\s+\.(cfi_startproc|globl\s|type\s+\S+,\s*[@%]|section\s+\.?_?_?text|text\s*$)`), "this is assembly of the host, not PTX", "compile the source for the GPU: nvcc -ptx -rdc=true FILE.cu, or clang --target=nvptx64-nvidia-cuda -march=sm_80 -S FILE.c"},
+	{sets.Regexp(`^version https://git-lfs\.`), "this is a Git LFS pointer, not PTX", "git lfs pull fetches the file that it stands for"},
+	{sets.Regexp(`(?i)^\s*<(!doctype html|html)\b`), "this is an HTML page, not PTX", "if a server sent it in place of the file, download the file itself"},
+	{sets.Regexp(`(?m)^\s+code for sm_\d|^\s*\.headerflags\s+@"`), "this is a listing of machine code (SASS), not PTX", takeOut},
+	{sets.Regexp(`(?m)^(Fatbin (elf|ptx) code:|64bit elf: )`), "this is a listing of cuobjdump, not PTX", takeOut},
+	{sets.Regexp(`(?m)^\s+\.(cfi_startproc|globl\s|type\s+\S+,\s*[@%]|section\s+\.?_?_?text|text\s*$)`), "this is assembly of the host, not PTX", "compile the source for the GPU: nvcc -ptx -rdc=true FILE.cu, or clang --target=nvptx64-nvidia-cuda -march=sm_80 -S FILE.c"},
 }
 
 var (
-	llvmIR = lazy.Regexp(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
-	opencl = lazy.Regexp(`(?m)^[^/\n]*\b__kernel\s+void\b`)
-	cuda   = lazy.Regexp(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
+	llvmIR = sets.Regexp(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
+	opencl = sets.Regexp(`(?m)^[^/\n]*\b__kernel\s+void\b`)
+	cuda   = sets.Regexp(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
 )
 
 // carriage describes text whose lines end with CR alone, if it has comments, because a CR does not
@@ -78,4 +78,4 @@ func carriage(text []byte) (what, help string) {
 	return "the lines of this file end with CR alone, which ends no comment: what follows the first // is lost", "end the lines with LF: tr '\\r' '\\n'"
 }
 
-var afterComment = lazy.Regexp(`//[^\r]*\r\s*[^\s/]`)
+var afterComment = sets.Regexp(`//[^\r]*\r\s*[^\s/]`)

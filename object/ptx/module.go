@@ -11,8 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/hashed"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -99,11 +98,11 @@ func (m *Module) moduleName(hash uint64, name []byte) (NameID, bool) {
 		if around, ok := m.around(name); ok {
 			id, known := m.Lookup(around)
 			if !known {
-				id = m.addName(hashed.String(around), []byte(around))
+				id = m.addName(sets.Hash(around), []byte(around))
 			}
 			if around != string(name) { // a02 is a2 of a range
 				base, number := splitNumber(name)
-				lazy.Put(&m.ranges, string(base), max(m.ranges[string(base)], number+1))
+				sets.Put(&m.ranges, string(base), max(m.ranges[string(base)], number+1))
 			}
 			return id, true
 		}
@@ -171,11 +170,13 @@ type NameID int32
 func (m *Module) SectionNames() []string { return slices.Clip(m.sectionNames.names) }
 
 // SectionName returns the number of a name that sections refer to, or -1.
-func (m *Module) SectionName(name []byte) int32 { return m.sectionNames.find(hashed.Bytes(name), name) }
+func (m *Module) SectionName(name []byte) int32 {
+	return m.sectionNames.find(sets.HashBytes(name), name)
+}
 
 // Lookup returns the ID of a module-scope name, if the module has it.
 func (m *Module) Lookup(name string) (NameID, bool) {
-	id := m.table.Find(hashed.String(name), func(n int32) bool { return m.Names[n] == name })
+	id := m.table.Find(sets.Hash(name), func(n int32) bool { return m.Names[n] == name })
 	return NameID(id), id >= 0
 }
 

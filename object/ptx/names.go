@@ -1,6 +1,6 @@
 package ptx
 
-import "ptxlink/internal/hashed"
+import "ptxlink/internal/sets"
 
 // IsName reports whether a text is a name in PTX.
 func IsName(text string) bool {
@@ -9,11 +9,11 @@ func IsName(text string) bool {
 }
 
 type nameTable struct {
-	hashed.Table
-	text hashed.Text
+	sets.Table
+	text sets.Text
 }
 
-// NameHash returns hashed.String of the name with an ID.
+// NameHash returns sets.Hash of the name with an ID.
 func (m *Module) NameHash(id NameID) uint64 { return m.table.Hash(int32(id)) }
 
 func (m *Module) find(hash uint64, name []byte) (NameID, bool) {
@@ -27,9 +27,9 @@ func (m *Module) addName(hash uint64, name []byte) NameID {
 }
 
 type nameList struct {
-	table hashed.Table
+	table sets.Table
 	names []string
-	text  hashed.Text
+	text  sets.Text
 }
 
 func (l *nameList) find(hash uint64, name []byte) int32 {
@@ -45,7 +45,7 @@ func (l *nameList) reserve(names int) {
 
 // add returns the number of a name, a new one if it has none.
 func (l *nameList) add(name []byte) int32 {
-	hash := hashed.Bytes(name)
+	hash := sets.HashBytes(name)
 	if n := l.find(hash, name); n >= 0 {
 		return n
 	}

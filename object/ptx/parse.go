@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -33,7 +33,7 @@ func byGCC(src *diag.Source) bool { return bytes.HasPrefix(src.Text, []byte("// 
 
 // anywhere is Scope.Declared with all names of a module.
 func (m *Module) anywhere(name []byte) (string, bool) {
-	id, ok := m.find(hashed.Bytes(name), name)
+	id, ok := m.find(sets.HashBytes(name), name)
 	if !ok {
 		return "", false
 	}
@@ -215,7 +215,7 @@ func (p *parser) moduleName() (NameID, diag.Span) {
 }
 
 func (p *parser) named(s []byte) NameID {
-	hash := hashed.Bytes(s)
+	hash := sets.HashBytes(s)
 	id, ok := p.m.find(hash, s)
 	if !ok {
 		id = p.m.addName(hash, s)

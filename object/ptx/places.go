@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -23,7 +23,7 @@ type PlaceSearch struct {
 	text  []byte
 	body  diag.Span
 	names []diag.Span // their declarations
-	table hashed.Table
+	table sets.Table
 
 	// Known once a name occurs again:
 	head  int  // a place before which the body has no block, string or comment
@@ -68,13 +68,13 @@ func (s *PlaceSearch) add(declared diag.Span) bool {
 	if s.find(name) >= 0 {
 		return false
 	}
-	s.table.Add(hashed.Bytes(name))
+	s.table.Add(sets.HashBytes(name))
 	s.names = append(s.names, declared)
 	return true
 }
 
 func (s *PlaceSearch) find(name []byte) int32 {
-	return s.table.Find(hashed.Bytes(name), func(n int32) bool { return bytes.Equal(s.m.Src.Bytes(s.names[n]), name) })
+	return s.table.Find(sets.HashBytes(name), func(n int32) bool { return bytes.Equal(s.m.Src.Bytes(s.names[n]), name) })
 }
 
 // search adds the places of names that start with c.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -68,7 +68,7 @@ type scopes struct {
 // hides reports whether a register with a % in its name hides an object in .param, so
 // that a call that passes the register would seem to pass the object.
 func (s *scopes) hides(name []byte, isRange bool) bool {
-	return s.percent&secondByte(name) != 0 && (isRange || s.find(hashed.Bytes(name), name) >= 0)
+	return s.percent&secondByte(name) != 0 && (isRange || s.find(sets.HashBytes(name), name) >= 0)
 }
 
 func secondByte(name []byte) uint64 { return 1 << (name[1] % 64) }
@@ -112,7 +112,7 @@ func (s *scopes) nameOf(i int32) []byte {
 func (s *scopes) enter(l LocalDecl) int32 {
 	i := int32(len(s.locals))
 	name := s.source[l.Name.Off:l.Name.End()]
-	l.hash = hashed.Bytes(name)
+	l.hash = sets.HashBytes(name)
 	if name[0] == '%' && l.Type.Space == ".param" {
 		s.percent |= secondByte(name)
 	}
@@ -165,7 +165,7 @@ func (s *scopes) find(hash uint64, name []byte) int32 {
 		return single
 	}
 	base, number := splitNumber(name)
-	hash = hashed.Bytes(base)
+	hash = sets.HashBytes(base)
 	for i := *s.ranges.head(hash) - 1; i >= 0; i = s.locals[i].outer {
 		if l := &s.locals[i]; l.hash == hash && number < l.Count && bytes.Equal(s.nameOf(i), base) {
 			return max(single, i) // because the later of two visible ones is the inner one

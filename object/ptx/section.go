@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"ptxlink/internal/catch"
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/parallel"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -59,7 +59,7 @@ func (f *Fixup) Section() string {
 // as written if it fits, and is an error otherwise.
 func (m *Module) SectionData(name string) (data Data, err *Error) {
 	set := sectionSet{m: m}
-	err = catch.As[*Error](func() { data = set.data(name) })
+	err = parallel.Catch[*Error](func() { data = set.data(name) })
 	return data, err
 }
 
@@ -68,7 +68,7 @@ func (m *Module) SectionData(name string) (data Data, err *Error) {
 // The bytes must not be changed.
 func (m *Module) LoadedSection(name string, other func(name string, addend int64) uint64) (bytes []byte, err *Error) {
 	set := sectionSet{m: m}
-	err = catch.As[*Error](func() {
+	err = parallel.Catch[*Error](func() {
 		r := set.reader(name)
 		r.load, r.other = true, other
 		r.resolve()
@@ -82,11 +82,11 @@ func (m *Module) LoadedSection(name string, other func(name string, addend int64
 func (m *Module) AllSections(except ...string) (all map[string]*Data, err *Error) {
 	set := sectionSet{m: m}
 	var seen map[string]bool
-	err = catch.As[*Error](func() {
+	err = parallel.Catch[*Error](func() {
 		read := map[string]*Data{}
 		for i := range m.Sections {
 			name := m.Sections[i].Name
-			if slices.Contains(except, name) || !lazy.Add(&seen, name) {
+			if slices.Contains(except, name) || !sets.Add(&seen, name) {
 				continue
 			}
 			if data := set.data(name); len(data.Bytes) > 0 {
@@ -103,7 +103,7 @@ func (m *Module) AllSections(except ...string) (all map[string]*Data, err *Error
 func (m *Module) SectionSpan(name string, offset int64) diag.Span {
 	set := sectionSet{m: m}
 	r := sectionReader{set: &set, want: offset}
-	catch.As[*Error](func() { r.read(name) }) // without an error, because that may be after the item
+	parallel.Catch[*Error](func() { r.read(name) }) // without an error, because that may be after the item
 	return r.found
 }
 
@@ -126,7 +126,7 @@ func (s *sectionSet) reader(name string) *sectionReader {
 	if r == nil {
 		r = &sectionReader{set: s, want: -1}
 		r.read(name)
-		lazy.Put(&s.readers, name, r)
+		sets.Put(&s.readers, name, r)
 	}
 	return r
 }

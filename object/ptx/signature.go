@@ -4,11 +4,11 @@ import (
 	"math/bits"
 	"slices"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 )
 
 type signatures struct {
-	table hashed.Table
+	table sets.Table
 	list  []*Signature
 	types []Type // of the one being read
 }

@@ -3,7 +3,7 @@ package ptx
 import (
 	"bytes"
 
-	"ptxlink/internal/hashed"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 )
 
@@ -101,7 +101,7 @@ func (p *parser) paramAddress(from, op int) {
 		return
 	}
 	operand = operand[:nameEnd(operand, 1)]
-	if i := p.find(hashed.Bytes(operand), operand); i >= 0 && p.locals[i].Kind == Parameter && p.locals[i].Type.Space == ".param" {
+	if i := p.find(sets.HashBytes(operand), operand); i >= 0 && p.locals[i].Kind == Parameter && p.locals[i].Type.Space == ".param" {
 		p.m.ParamAddresses = append(p.m.ParamAddresses, ParamAddress{Guard: span(from, op), Register: span(register, register+comma), End: int32(p.last)})
 	}
 }
@@ -420,7 +420,7 @@ func (p *parser) enterLocal(l *LocalDecl) {
 		return
 	}
 	if l.Kind >= CodeLabel {
-		hash := hashed.Bytes(name)
+		hash := sets.HashBytes(name)
 		if l.Kind == CodeLabel { // ptxas takes the labels of prototypes and lists only before their uses
 			p.labels = append(p.labels, blockLabel{hash, p.begun[len(p.begun)-1].block})
 			if _, ok := p.m.moduleName(hash, name); !ok {

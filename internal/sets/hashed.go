@@ -1,6 +1,4 @@
-// Package hashed holds an open hash table from names to small numbers. The names
-// themselves stay where they are.
-package hashed
+package sets
 
 import (
 	"hash/maphash"
@@ -9,13 +7,14 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// Bytes returns the hash of a name. It differs from process to process.
-func Bytes(name []byte) uint64 { return maphash.Bytes(seed, name) }
+// HashBytes returns the hash of a name. It differs from process to process.
+func HashBytes(name []byte) uint64 { return maphash.Bytes(seed, name) }
 
-// String returns the hash of a name, the same as Bytes does.
-func String(name string) uint64 { return maphash.String(seed, name) }
+// Hash returns the hash of a name, the same as HashBytes does.
+func Hash(name string) uint64 { return maphash.String(seed, name) }
 
-// Table numbers names from 0, in the order of Add. The zero Table is empty.
+// Table is an open hash table that numbers names from 0, in the order of Add. The names themselves
+// stay where they are. The zero Table is empty.
 type Table struct {
 	slots  []int32 // number+1; 0 is a free slot. Its length is a power of two
 	hashes []uint64

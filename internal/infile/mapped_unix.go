@@ -1,6 +1,6 @@
 //go:build unix
 
-package mapped
+package infile
 
 import "golang.org/x/sys/unix"
 

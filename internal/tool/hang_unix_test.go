@@ -1,6 +1,6 @@
 //go:build unix
 
-package shared
+package tool
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func TestHangs(t *testing.T) {
 					cancel()
 				}()
 			}
-			s, err := open(program, patience)
+			s, err := openStore(program, patience)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,5 +1,4 @@
-// Package system lets tests hide the directories that a system installs tools in.
-package system
+package infile
 
 var hidden bool
 

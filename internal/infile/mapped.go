@@ -1,6 +1,4 @@
-// Package mapped maps files into memory to read them. The files must not become
-// shorter while they are in use: memory that a file no longer has cannot be read.
-package mapped
+package infile
 
 import (
 	"cmp"
@@ -13,17 +11,16 @@ import (
 	"syscall"
 	"unsafe"
 
-	"ptxlink/internal/infile"
 	"ptxlink/internal/parallel"
 )
 
-// Least is the size in bytes from which mapping a file is faster than reading it.
-const Least = 1 << 18
+// LeastMapped is the size in bytes from which mapping a file is faster than reading it.
+const LeastMapped = 1 << 18
 
 var pageSize = uintptr(os.Getpagesize())
 
-// Files are mapped files that are unmapped together. It may be used concurrently.
-type Files struct {
+// Maps are mapped files that are unmapped together. It may be used concurrently.
+type Maps struct {
 	list []mapping // guarded by all; from the highest address to the lowest, as systems map files
 }
 
@@ -39,14 +36,14 @@ func address(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDa
 // all holds the files that are mapped now, for Fault.
 var all = struct {
 	sync.Mutex
-	files map[*Files]bool
-}{files: map[*Files]bool{}}
+	files map[*Maps]bool
+}{files: map[*Maps]bool{}}
 
 // Read maps a regular file of at most limit bytes, and records it. It reads a small file, every
 // file if f is nil, and what the system cannot map.
-func (f *Files) Read(path string, limit int64, record *infile.Files) ([]byte, error) {
+func (f *Maps) Read(path string, limit int64, record *Files) ([]byte, error) {
 	return record.Read(path, limit, func(file *os.File, info fs.FileInfo) ([]byte, error) {
-		if f != nil && info.Size() >= Least {
+		if f != nil && info.Size() >= LeastMapped {
 			if data, err := mapFile(file.Fd(), int(info.Size())); err == nil {
 				all.Lock()
 				defer all.Unlock()
@@ -56,14 +53,14 @@ func (f *Files) Read(path string, limit int64, record *infile.Files) ([]byte, er
 				return data, nil
 			}
 		}
-		return infile.Read(file, info)
+		return Read(file, info)
 	})
 }
 
 // Drop returns the memory of data to the system if it is part of a mapped file, because the system
 // can read it from the file again when it is next used.
-func (f *Files) Drop(data []byte) {
-	if f == nil || len(data) < Least/4 { // because for less the call takes longer than it is worth
+func (f *Maps) Drop(data []byte) {
+	if f == nil || len(data) < LeastMapped/4 { // because for less the call takes longer than it is worth
 		return
 	}
 	all.Lock()
@@ -77,7 +74,7 @@ func (f *Files) Drop(data []byte) {
 }
 
 // DropAll is Drop of all files.
-func (f *Files) DropAll() {
+func (f *Maps) DropAll() {
 	if f == nil {
 		return
 	}
@@ -89,7 +86,7 @@ func (f *Files) DropAll() {
 }
 
 // at returns the mapping that holds an address.
-func (f *Files) at(at uintptr) (m mapping, ok bool) {
+func (f *Maps) at(at uintptr) (m mapping, ok bool) {
 	i, _ := f.find(at)
 	if i == len(f.list) || at >= f.list[i].start()+uintptr(len(f.list[i].data)) {
 		return mapping{}, false
@@ -98,13 +95,13 @@ func (f *Files) at(at uintptr) (m mapping, ok bool) {
 }
 
 // find returns the index of the first mapping that does not start after an address.
-func (f *Files) find(at uintptr) (i int, found bool) {
+func (f *Maps) find(at uintptr) (i int, found bool) {
 	return slices.BinarySearchFunc(f.list, at, func(m mapping, at uintptr) int { return cmp.Compare(at, m.start()) })
 }
 
 // Close unmaps the files, which must no longer be in use. It may be called again, and
 // on nil.
-func (f *Files) Close() error {
+func (f *Maps) Close() error {
 	if f == nil {
 		return nil
 	}
@@ -134,15 +131,15 @@ func Fault(recovered any) error {
 	defer all.Unlock()
 	for f := range all.files {
 		if m, ok := f.at(fault.Addr()); ok {
-			return fmt.Errorf("%s: %w", m.name, ErrChanged)
+			return fmt.Errorf("%s: %w", m.name, ErrShorter)
 		}
 	}
 	return nil
 }
 
-// ErrChanged is the reason of a Fault. A system call that cannot read the memory
+// ErrShorter is the reason of a Fault. A system call that cannot read the memory
 // returns EFAULT instead.
-var ErrChanged = errors.New("an input became shorter while it was linked; link again")
+var ErrShorter = errors.New("an input became shorter while it was linked; link again")
 
-// Changed reports whether an error of a system call has the same reason.
-func Changed(err error) bool { return errors.Is(err, syscall.EFAULT) }
+// Shorter reports whether an error of a system call has the same reason.
+func Shorter(err error) bool { return errors.Is(err, syscall.EFAULT) }

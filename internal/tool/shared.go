@@ -1,6 +1,4 @@
-// Package shared keeps data by key in caches that several machines share, through programs that speak
-// Go's GOCACHEPROG protocol.
-package shared
+package tool
 
 import (
 	"bytes"
@@ -22,18 +20,17 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/tool"
 )
 
-// MaxSize is the largest data that Get returns, in bytes.
-const MaxSize = 1 << 30
+// MaxEntry is the largest data that Get returns, in bytes.
+const MaxEntry = 1 << 30
 
-// Open returns the store that a command makes. It does not start the command yet.
-func Open(command string) (*Store, error) { return open(command, 5*time.Second) }
+// OpenStore returns the store that a command makes. It does not start the command yet.
+func OpenStore(command string) (*Store, error) { return openStore(command, 5*time.Second) }
 
-// open is Open. patience is how long a store may take to begin; it may take ten times as long for an
+// openStore is OpenStore. patience is how long a store may take to begin; it may take ten times as long for an
 // answer.
-func open(command string, patience time.Duration) (*Store, error) {
+func openStore(command string, patience time.Duration) (*Store, error) {
 	words := strings.Fields(command)
 	if len(words) == 0 {
 		return nil, errors.New("prog: names no command")
@@ -105,7 +102,7 @@ func (p *Store) run(ctx context.Context) error {
 		p.ready = make(chan struct{})
 		p.command = exec.Command(p.words[0], p.words[1:]...)
 		p.command.Stderr = os.Stderr
-		tool.Lead(p.command)
+		Lead(p.command)
 		p.waiting = map[int64]chan Answer{0: make(chan Answer, 1)}
 		hello := p.waiting[0]
 		var out io.Reader
@@ -140,7 +137,7 @@ func (p *Store) greet(hello chan Answer) {
 		}
 	case <-time.After(p.patience):
 		p.err = fmt.Errorf("it says nothing for %v", p.patience)
-		tool.Kill(p.command)
+		Kill(p.command)
 	}
 }
 
@@ -176,7 +173,7 @@ func (p *Store) receive(out io.Reader) {
 		}
 	}
 	if flooded {
-		tool.Kill(p.command)
+		Kill(p.command)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -234,7 +231,7 @@ func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer,
 		}
 		return answer, nil
 	case <-timeout.C:
-		tool.Kill(p.command) // so that the others need not wait as long
+		Kill(p.command) // so that the others need not wait as long
 		return answer, fmt.Errorf("it gives no answer for %v", 10*p.patience)
 	case <-ctx.Done():
 		return answer, ctx.Err()
@@ -260,7 +257,7 @@ func (p *Store) Get(ctx context.Context, key string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info.Size() > MaxSize {
+	if info.Size() > MaxEntry {
 		return nil, fmt.Errorf("%s has %d bytes", answer.DiskPath, info.Size())
 	}
 	return infile.Read(f, info)
@@ -286,8 +283,8 @@ func (p *Store) Close(ctx context.Context) error {
 	p.in.Close()
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { tool.Kill(p.command) })()
+	defer context.AfterFunc(ctx, func() { Kill(p.command) })()
 	err := p.command.Wait()
-	tool.Kill(p.command)
+	Kill(p.command)
 	return err
 }

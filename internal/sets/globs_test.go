@@ -1,4 +1,4 @@
-package globs
+package sets
 
 import (
 	"path"
@@ -10,7 +10,7 @@ var values = []string{"", "a", "b", "a1", "a*", "*", "**", "?", "[ab]", "a?", `\
 
 func TestCheck(t *testing.T) {
 	for _, value := range values {
-		if err := Check(value); (err == nil) != (value != "[" && value != `a\`) {
+		if err := CheckGlob(value); (err == nil) != (value != "[" && value != `a\`) {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
@@ -21,7 +21,7 @@ func TestList(t *testing.T) {
 	for _, one := range values {
 		for _, two := range values {
 			for _, name := range []string{"a", "b", "c", "a1", "a12"} {
-				l := New([]string{one, two})
+				l := NewGlobs([]string{one, two})
 				var matched []string
 				rank := None
 				for _, value := range []string{one, two} {
@@ -52,9 +52,9 @@ func TestList(t *testing.T) {
 }
 
 func TestAddName(t *testing.T) {
-	var l List
+	var l Globs
 	if l.Match("a") || l.Match("") {
-		t.Error("the zero List matches a name")
+		t.Error("the zero Globs matches a name")
 	}
 	if l.AddName("*"); l.Match("a") || !l.Match("*") {
 		t.Error("a name is read as a pattern")

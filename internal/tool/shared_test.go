@@ -1,4 +1,4 @@
-package shared
+package tool
 
 import (
 	"bytes"
@@ -12,17 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"ptxlink/internal/oracles"
 )
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv("PTXLINK_CACHE_PROGRAM"); dir != "" {
-		cacheProgram(dir, os.Args[1])
-		return
-	}
-	oracles.Main(m)
-}
 
 var key = strings.Repeat("1f", 32)
 
@@ -30,7 +20,7 @@ var key = strings.Repeat("1f", 32)
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PTXLINK_CACHE_PROGRAM", dir)
-	s, err := open(os.Args[0]+" keep", time.Hour)
+	s, err := openStore(os.Args[0]+" keep", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +48,7 @@ func TestProgram(t *testing.T) {
 		if kind == "silent" {
 			patience = 200 * time.Millisecond
 		}
-		s, err := open(os.Args[0]+" "+kind, patience)
+		s, err := openStore(os.Args[0]+" "+kind, patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,14 +57,14 @@ func TestProgram(t *testing.T) {
 		}
 		s.Close(t.Context())
 	}
-	s, _ = Open("/no/such/program")
+	s, _ = OpenStore("/no/such/program")
 	if _, err := s.Get(t.Context(), key); err == nil {
 		t.Error("no error")
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := Open(" "); err == nil {
+	if _, err := OpenStore(" "); err == nil {
 		t.Error("no command is no error")
 	}
 }

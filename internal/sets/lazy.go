@@ -1,5 +1,4 @@
-// Package lazy makes maps and compiles regular expressions when they are needed: most runs need few.
-package lazy
+package sets
 
 import (
 	"regexp"

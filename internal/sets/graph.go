@@ -1,6 +1,4 @@
-// Package graph walks graphs without recursion, because an input decides how long their
-// chains are.
-package graph
+package sets
 
 // Components finds the strongly connected components of a graph with the nodes 0 to n-1
 // (Tarjan). It visits the nodes in order, depth first; next returns where the edges of a

@@ -1,4 +1,4 @@
-package graph
+package sets
 
 import (
 	"math/rand/v2"

@@ -1,26 +1,23 @@
-// Package globs matches names with the names and patterns of an option.
-package globs
+package sets
 
 import (
 	"path"
 	"slices"
 	"strings"
-
-	"ptxlink/internal/lazy"
 )
 
-// List holds names and patterns of path.Match. It looks patterns up by the text that names start
-// with, because there may be many. The zero List matches nothing.
-type List struct {
+// Globs holds names and patterns of path.Match. It looks patterns up by the text that names start
+// with, because there may be many. The zero Globs matches nothing.
+type Globs struct {
 	names    map[string]bool
 	patterns map[string][]string // other than "*", by the text that names start with
 	longest  int                 // bytes of such a text
 	all      bool                // "*" is among them
 }
 
-// New returns the list of some names and patterns.
-func New(values []string) List {
-	var l List
+// NewGlobs returns the list of some names and patterns.
+func NewGlobs(values []string) Globs {
+	var l Globs
 	for _, value := range values {
 		l.Add(value)
 	}
@@ -28,13 +25,13 @@ func New(values []string) List {
 }
 
 // Add adds a name or pattern.
-func (l *List) Add(value string) {
+func (l *Globs) Add(value string) {
 	switch {
 	case value == "*":
 		l.all = true
 	case IsPattern(value):
 		start := start(value)
-		lazy.Put(&l.patterns, start, append(l.patterns[start], value))
+		Put(&l.patterns, start, append(l.patterns[start], value))
 		l.longest = max(l.longest, len(start))
 	default:
 		l.AddName(value)
@@ -42,8 +39,8 @@ func (l *List) Add(value string) {
 }
 
 // AddName adds a name, even if it looks like a pattern.
-func (l *List) AddName(name string) {
-	lazy.Put(&l.names, name, true)
+func (l *Globs) AddName(name string) {
+	Put(&l.names, name, true)
 }
 
 // IsPattern reports whether a value is a pattern rather than a name.
@@ -54,13 +51,13 @@ const special = `*?[\`
 // start returns the text with which the names that match a pattern start.
 func start(pattern string) string { return pattern[:strings.IndexAny(pattern, special)] }
 
-// Escape returns a pattern that matches only the name.
-func Escape(name string) string {
+// EscapeGlob returns a pattern that matches only the name.
+func EscapeGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
-// Check returns an error if a value is an invalid pattern.
-func Check(value string) error {
+// CheckGlob returns an error if a value is an invalid pattern.
+func CheckGlob(value string) error {
 	_, err := path.Match(value, "")
 	return err
 }
@@ -77,7 +74,7 @@ const (
 )
 
 // Rank returns the highest rank of the values that match the name.
-func (l *List) Rank(name string) Rank {
+func (l *Globs) Rank(name string) Rank {
 	switch {
 	case l.names[name]:
 		return Name
@@ -90,10 +87,10 @@ func (l *List) Rank(name string) Rank {
 }
 
 // Match reports whether a value matches the name.
-func (l *List) Match(name string) bool { return l.all || l.Rank(name) != None }
+func (l *Globs) Match(name string) bool { return l.all || l.Rank(name) != None }
 
 // Drop removes the values that match the name, apart from "*".
-func (l *List) Drop(name string) {
+func (l *Globs) Drop(name string) {
 	delete(l.names, name)
 	if len(l.patterns) == 0 {
 		return
@@ -107,14 +104,14 @@ func (l *List) Drop(name string) {
 }
 
 // Empty reports whether the list has no values, apart from "*".
-func (l *List) Empty() bool { return len(l.names)+len(l.patterns) == 0 }
+func (l *Globs) Empty() bool { return len(l.names)+len(l.patterns) == 0 }
 
 // Has reports whether the list has the value, which is not "*".
-func (l *List) Has(value string) bool {
+func (l *Globs) Has(value string) bool {
 	return l.names[value] || IsPattern(value) && slices.Contains(l.patterns[start(value)], value)
 }
 
-func (l *List) matches(name string) bool {
+func (l *Globs) matches(name string) bool {
 	if len(l.patterns) == 0 {
 		return false
 	}

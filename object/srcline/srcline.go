@@ -11,7 +11,7 @@ import (
 	"sort"
 	"strings"
 
-	"ptxlink/internal/lazy"
+	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 )
@@ -58,7 +58,7 @@ func (f *Finder) Source(at diag.Place) (file string, line int) {
 
 // Know adds a module.
 func (f *Finder) Know(m *ptx.Module) {
-	lazy.Put(&f.modules, m.Src, &module{Module: m, callers: ptx.NewInlinedLines(m)})
+	sets.Put(&f.modules, m.Src, &module{Module: m, callers: ptx.NewInlinedLines(m)})
 }
 
 // Explain adds the source lines of all places in a message, each after its place, unless they are
@@ -369,6 +369,6 @@ func (f *Finder) source(file *ptx.File, module string) *diag.Source {
 			break
 		}
 	}
-	lazy.Put(&f.sources, key, src)
+	sets.Put(&f.sources, key, src)
 	return src
 }

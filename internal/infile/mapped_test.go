@@ -1,4 +1,4 @@
-package mapped
+package infile
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 // TestDrop drops parts of several mapped files, and memory that is not mapped: all of it has
 // its contents still. A dropped file takes no memory.
 func TestDrop(t *testing.T) {
-	var files Files
+	var files Maps
 	defer files.Close()
 	var texts, wanted [][]byte
 	for i := range 5 {
-		text := bytes.Repeat(fmt.Appendf(nil, "file %d\n", i), Least/4)
+		text := bytes.Repeat(fmt.Appendf(nil, "file %d\n", i), LeastMapped/4)
 		path := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestDrop(t *testing.T) {
 			t.Errorf("file %d has other contents", i)
 		}
 	}
-	(*Files)(nil).Drop(heap)
+	(*Maps)(nil).Drop(heap)
 }
 
 // resident returns the memory in KB that the mapping of data takes, if the system says.
