@@ -69,7 +69,6 @@ func cubinDiffers(in resolve.CubinSymbol, f *object.File, id ptx.NameID, log *di
 	return kernelDiffers(in, d, at, log)
 }
 
-// fileOf returns the name of a symbol's cubin, for messages.
 func fileOf(s resolve.CubinSymbol) string { return s.Cubin.Place().File() }
 
 // variableDiffers reports a variable whose size or state space differs from the one in a cubin.

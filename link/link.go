@@ -233,7 +233,6 @@ func (o Options) Check() error {
 	return nil
 }
 
-// named returns the given options that name symbols.
 func (o Options) named() []resolve.Named {
 	var defined []string
 	values := make(map[string]bool, len(o.Define))
@@ -301,7 +300,6 @@ func (o Options) kernels() (patterns []string) {
 	return patterns
 }
 
-// collect removes definitions that nothing in the output refers to.
 func collect(t *resolve.Table, o Options) {
 	if o.KeepUnused || o.Relocatable {
 		return

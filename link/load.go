@@ -87,7 +87,6 @@ func CheckInputs(ctx context.Context, o Options) error {
 	return err
 }
 
-// choose sets the files that are linked.
 func (in *inputs) choose(ctx context.Context, o Options, log *diag.Log) (err error) {
 	for f, symbols := range in.relinked {
 		f.Symbols = symbols
@@ -102,7 +101,6 @@ func (in *inputs) choose(ctx context.Context, o Options, log *diag.Log) (err err
 	return err
 }
 
-// change changes the files as Options.Weaken, LocalizeInputs and Define ask.
 func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
 	if len(o.Weaken) > 0 || len(o.LocalizeInputs) > 0 {
 		in.relinked = map[*object.File][]object.Symbol{}

@@ -24,7 +24,6 @@ type InlinedCall struct {
 // names that they have, or would have, in the output.
 type FoldedFunction = optimize.Fold
 
-// optimize runs the optimiser on a program, and adds its changes to the result.
 func (r *Result) optimize(ctx context.Context, p *program.Program, sections *program.DebugSections, o Options) error {
 	options := optimize.Options{Request: o.Optimize, Keep: slices.Concat(o.Exports, o.Undefined, o.RequireDefined), Jobs: o.Jobs, Spelling: o.Spelling}
 	options.Interposable = options.Interposable || len(o.AllowUndefined) > 0 || o.WarnUndefined

@@ -15,7 +15,6 @@ import (
 	"ptxlink/resolve"
 )
 
-// describe returns the Result of a program, without the output itself.
 func describe(p *program.Program, in inputs, o Options, log *diag.Log) *Result {
 	d, t := describer{p}, p.Table
 	r := &Result{

@@ -30,7 +30,6 @@ type Definition struct {
 
 func (d Definition) isNumber() bool { return strings.ContainsAny(d.Value[:1], "0123456789+-.") }
 
-// check returns a *Message if the definition is invalid.
 func (d Definition) check() error {
 	switch {
 	case d.Name == "" || d.Value == "":
@@ -274,7 +273,6 @@ func initialValue(word, number string) (text string, ok bool) {
 	return "", false
 }
 
-// traceSymbols adds a note for each module that defines or uses one of the names.
 func traceSymbols(files []*object.File, cubins []*object.Cubin, names []string, log *diag.Log) {
 	if len(names) == 0 {
 		return

@@ -71,7 +71,6 @@ func NewCubins(list []*object.Cubin) *Cubins {
 	return c
 }
 
-// read reads the names again after other members were linked.
 func (c *Cubins) read() {
 	if len(c.list) == 0 {
 		return
@@ -129,7 +128,6 @@ func (c *Cubins) define(cubin *object.Cubin) {
 	}
 }
 
-// add adds a definition.
 func (c *Cubins) add(s CubinSymbol) {
 	c.shared[s.Name] = true
 	first, known := c.defined[s.Name]

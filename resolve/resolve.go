@@ -219,7 +219,6 @@ func (t *Table) privateSamplers() (private map[object.ID]bool) {
 	return private
 }
 
-// mention makes the symbols and lists their mentions.
 func (t *Table) mention() {
 	counts, mentions := t.symbols()
 	list := make([]object.ID, mentions)

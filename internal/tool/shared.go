@@ -153,7 +153,6 @@ func (p *Store) ended() error {
 	return errEnded
 }
 
-// receive gives the answers to those who wait for them.
 func (p *Store) receive(out io.Reader) {
 	part := &io.LimitedReader{R: out}
 	lines, flooded := json.NewDecoder(part), false

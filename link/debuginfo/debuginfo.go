@@ -182,7 +182,6 @@ func (m *Module) located(err *dies.Error) *ptx.Error {
 	return &ptx.Error{Span: span, Text: err.Error()}
 }
 
-// warnLeftOut warns about sections that are not merged.
 func (m *Module) warnLeftOut(log *diag.Log) {
 	var names []string
 	var first diag.Span

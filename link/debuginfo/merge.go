@@ -15,7 +15,6 @@ type merger struct {
 	table   abbrevTable
 }
 
-// sections returns the names of the merged sections, in the order of the inputs.
 func (w *merger) sections() (names []string) {
 	for _, m := range w.modules {
 		for i := range m.File.Sections {

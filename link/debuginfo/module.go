@@ -117,7 +117,6 @@ func (m *Module) unit(ctx context.Context, u *unit) *dies.Error {
 	return nil
 }
 
-// shape returns the number of the abbreviation a, with its attributes replaced by specs.
 func (m *Module) shape(a *dies.Abbrev, specs []dies.Spec) int64 {
 	last, known := m.shapes[a] // the same abbreviation nearly always gets the same specs
 	if !known || !slices.Equal(specs, m.shapeList[last].Specs) {
@@ -335,7 +334,6 @@ func (l *layout) fixupOf(a *dies.Attr) *ptx.Fixup {
 	return l.fixupAt(a.Off)
 }
 
-// lastEnd returns the end of the last function of the unit that was kept.
 func (m *Module) lastEnd(l *layout, u *unit) (last string) {
 	for d := u.Entries(); d.Next(); {
 		if d.Abbrev == nil || d.Abbrev.Tag != dwarf.TagSubprogram {

@@ -174,7 +174,6 @@ func (l *layout) write(m *Module, out sink) {
 	copyTo(int64(len(l.data.Bytes)))
 }
 
-// writePatch writes a patch. It may overwrite memory.
 func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 	n := p.value
 	if p.in != nil {
@@ -216,7 +215,6 @@ func (l *layout) put(off, end int64, bytes []byte) {
 	l.patches = append(l.patches, l.literal(off, end, bytes))
 }
 
-// text keeps the text of a patch and returns its number, from 1.
 func (l *layout) text(s string) int64 {
 	l.texts = append(l.texts, s)
 	return int64(len(l.texts))

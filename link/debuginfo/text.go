@@ -74,7 +74,6 @@ func (t *textSink) bytes(b []byte) {
 	}
 }
 
-// endLine writes the list so far, if it is not empty.
 func (t *textSink) endLine() {
 	if t.end > len(listStart) {
 		t.line[t.end-2] = '\n' // replaces the comma and the space

@@ -14,7 +14,6 @@ import (
 	"ptxlink/resolve"
 )
 
-// records returns the records of cubins that come after the first at inputs, and reports which cannot be read.
 func records(list []container.Cubin, archived bool, at int, log *diag.Log) (cubins []*object.Cubin) {
 	for _, code := range list {
 		c, err := object.NewCubin(code)

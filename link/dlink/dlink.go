@@ -33,7 +33,6 @@ func (f File) read(ctx context.Context, maps *infile.Maps) ([]byte, error) {
 	return read(ctx, f.Path, maps)
 }
 
-// input returns the file as an input of the link of the PTX.
 func (f File) input() link.Input {
 	if f.Text != nil {
 		return link.Input{Name: f.Path, Text: f.Text}
@@ -288,7 +287,6 @@ func (r *reader) hostSymbols(ctx context.Context, files []File) map[string]strin
 	return objects
 }
 
-// extensible reports whether ptxas -ewp has linked the device code of an object.
 func (c candidate) extensible() bool {
 	return c.code && slices.ContainsFunc(c.Codes, func(code container.Code) bool {
 		data, err := code.Bytes()

@@ -274,7 +274,6 @@ func (l *linking) compileApart(ctx context.Context, c *device, code intermediate
 	}
 }
 
-// compileNext compiles the units that are known to be needed so far.
 func (l *linking) compileNext(ctx context.Context, c *device, code intermediate) (err error) {
 	defer l.timed(code.kind, time.Now())
 	for {

@@ -6,7 +6,6 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// tally adds n to the uses of all names in a function.
 func (s *state) tally(f *function, n int) {
 	for _, u := range f.uses() {
 		if name := f.m.Names[u.Name]; name != f.name {

@@ -156,7 +156,6 @@ func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 	})
 }
 
-// redirect removes the folded functions and renames the calls.
 func (s *state) redirect(into map[string]string) {
 	s.edit(func(_ int, f *function) (edits []edit) {
 		if into[f.name] != "" {

@@ -202,7 +202,6 @@ func (s *state) repeats(f *function) string {
 	return "its objects stay in .local, and it would remain too or have several copies"
 }
 
-// limitStack refuses sites that would make the stack of the caller grow (rule 2).
 func (s *state) limitStack(caller *function, sites []*site) {
 	free := func(at *site) bool {
 		return at.callee.frame().own == 0 && at.memory() == 0 || s.inlineAll.Match(at.callee.name)

@@ -92,7 +92,6 @@ type change struct {
 	sites []*site
 }
 
-// edit changes each function for which edits returns edits, and reports whether there is one.
 func (s *state) edit(edits func(i int, f *function) []edit) (changed bool) {
 	var changes []change
 	for i, f := range s.functions {
@@ -123,7 +122,6 @@ func (s *state) apply(changes []change) {
 	s.depths = map[string]int64{}
 }
 
-// change returns the changed function.
 func (s *state) change(c change) function {
 	if len(c.sites) > 0 {
 		c.edits = s.paste(c.function, c.sites)

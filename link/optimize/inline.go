@@ -36,7 +36,6 @@ func (s *state) levels() (list [maxNesting][]*function) {
 	return list
 }
 
-// round inlines calls of finished functions into the functions of one level.
 func (s *state) round(callers []*function) {
 	callers = slices.DeleteFunc(callers, func(f *function) bool { return f.gone })
 	callees := s.defined(callers)
@@ -60,7 +59,6 @@ func (s *state) round(callers []*function) {
 	s.drop(inlined)
 }
 
-// defined returns the functions that some functions call directly.
 func (s *state) defined(callers []*function) (callees []*function) {
 	seen := map[*function]bool{}
 	for _, f := range callers {
@@ -153,7 +151,6 @@ func calledName(c *ptx.Code, st ptx.Statement) (name string, ok bool) {
 	return "", false
 }
 
-// refusal returns the reason why a call cannot be inlined, apart from reasons in its arguments.
 func (s *state) refusal(locals localNames, at *site) string {
 	from, to := at.caller.name, at.callee.name
 	switch {

@@ -242,7 +242,6 @@ type place struct {
 	align  int64
 }
 
-// declaration returns the declarations of the registers or of the object.
 func (p *place) declaration() string {
 	var b strings.Builder
 	switch {

@@ -267,7 +267,6 @@ func (s *state) each(n int, work func(i int)) {
 	parallel.Each(context.Background(), n, s.Jobs, func(int) string { return "optimising" }, work)
 }
 
-// result returns the optimised program.
 func (s *state) result() *Result {
 	r := &Result{Strings: s.names(), Calls: s.report, Dropped: s.dropped, Moved: s.moved, Folded: s.folded}
 	for _, v := range s.variables {

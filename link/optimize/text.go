@@ -74,7 +74,6 @@ func (w *writer) copy(from *text, span ptx.Span, edits []edit) {
 	w.plain(from, at, span.End())
 }
 
-// plain writes part of a text unchanged.
 func (w *writer) plain(t *text, from, end int32) {
 	if from == end {
 		return

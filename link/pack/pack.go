@@ -231,7 +231,6 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 	}
 }
 
-// store returns the contents of a member.
 func store(f *object.File, name string, r *container.Record, format Format) ([]byte, error) {
 	if format != NV {
 		return format.Store(container.Image{Text: f.Src.Text}, "", "")

@@ -248,7 +248,6 @@ func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 	return edits
 }
 
-// emit writes the member that a definition becomes.
 func (s *splitter) emit(name ptx.NameID) []byte {
 	f := s.f
 	inside, mentioned := s.contents(name)

@@ -83,7 +83,6 @@ func (c *cutter) share(groups map[string][]int32, settings []string, parts int) 
 	return numbers
 }
 
-// total returns the cost of functions, including perFunction.
 func (c *cutter) total(functions []int32) (sum int64) {
 	for _, f := range functions {
 		sum += c.cost[f] + perFunction
@@ -171,7 +170,6 @@ func place(c cluster, load []int64, room int64) int {
 // are more parts.
 func preference(hash uint64, part int32) uint64 { return mix(hash ^ mix(uint64(part))) }
 
-// mix scatters the bits of a number.
 func mix(x uint64) uint64 {
 	hi, lo := bits.Mul64(x, 0xc4ceb9fe1a85ec53)
 	return hi ^ lo

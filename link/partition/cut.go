@@ -171,7 +171,6 @@ type partWriter struct {
 	wholeNames bool
 }
 
-// write writes a part, in the order of the linked module.
 func (c *cutter) write(part int32) *Part {
 	w := &partWriter{cutter: c, part: part, used: map[int64]bool{}, files: map[int64]int64{}, labels: map[string]bool{}}
 	w.findNames()
@@ -265,7 +264,6 @@ func (w *partWriter) fileTable() {
 	}
 }
 
-// declaration writes a declaration of something that this part defines.
 func (w *partWriter) declaration(d *ptx.Decl) {
 	linkage := d.Linkage
 	if linkage == ptx.Local && w.crosses[w.define[d.Name]] {

@@ -87,7 +87,6 @@ func (p *Program) Check(spelling diag.Spelling) error {
 	return nil
 }
 
-// findPointers finds the functions whose address is taken, and the definitions that may call them.
 func (p *Program) findPointers() {
 	m := p.Module
 	p.pointers = make([]bool, len(m.Decls))

@@ -18,7 +18,6 @@ import (
 // The checks in this file find what no output can express. Package link runs them with the checks of abicheck, before
 // anything of the output is decided, so that all errors of a link come together; New reports nothing.
 
-// variables returns the wanted variables of the output, in the order of the inputs.
 func variables(t *resolve.Table, wanted func(*ptx.Decl) bool) (list []resolve.DeclID) {
 	for i, f := range t.Files {
 		for d := range f.Decls {

@@ -25,7 +25,6 @@ type debugSection struct {
 	pieces ptx.Pieces
 }
 
-// each yields the sections.
 func (c *contents) each(yield func(ptx.Pieces) bool) {
 	for _, section := range [...]ptx.Pieces{c.head, c.externs, c.prototypes, c.statements, c.bodies} {
 		if !yield(section) {

@@ -13,7 +13,6 @@ import (
 	"ptxlink/resolve"
 )
 
-// decl returns a declaration with its file.
 func (pl *planner) decl(d resolve.DeclID) (*object.File, *ptx.Decl) {
 	f := pl.Table.Files[d.File]
 	return f, &f.Decls[d.Decl]
@@ -41,7 +40,6 @@ func (pl *planner) record() {
 	pl.own(string(append(b, " */\n"...)))
 }
 
-// directives adds .version, .target and .address_size.
 func (pl *planner) directives() {
 	h := pl.Header
 	options := append([]string{h.arch.String()}, h.options...)
@@ -72,7 +70,6 @@ func (pl *planner) files() {
 	}
 }
 
-// nameEdits renames the uses in Uses[first:end] of a file.
 func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []ptx.Edit {
 	f := pl.Table.Files[file]
 	if !pl.Names.Differ(file) && !f.Padded {

@@ -177,7 +177,6 @@ func (l *labels) rename(f *object.File, nodes []ptx.MetadataNode) (renamed map[s
 	return renamed
 }
 
-// markEdits returns the edits of the labels of trace.mark in a body.
 func (pl *planner) markEdits(file int32, decl *ptx.Decl) (edits []ptx.Edit) {
 	if pl.marks == nil || pl.marks[file] == nil {
 		return nil

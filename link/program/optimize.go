@@ -157,7 +157,6 @@ func readAlone(scope ptx.Scope, text []byte) *ptx.Module {
 	return m
 }
 
-// replace updates the pieces to the functions that remain after optimisation.
 func (p *Program) replace(by *optimize.Result) {
 	c := &Changes{Variables: by.Variables, Moved: by.Moved, Reasons: map[string]string{}}
 	for _, name := range by.Dropped {

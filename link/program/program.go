@@ -128,7 +128,6 @@ func (pl *planner) line(src *diag.Source, off int32, text string) { pl.section.L
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// functions sets the pieces of the prototypes and the functions, which it reads in parallel.
 func (pl *planner) functions(ctx context.Context) {
 	const together = 256
 	prototypes, bodies, blank := pl.prototypes, pl.bodies, pl.blank()

@@ -130,7 +130,6 @@ func (t *teller) check(log *diag.Log) error {
 	return nil
 }
 
-// assemble returns the cubin of a unit, from the cache or from ptxas, and keeps it.
 func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []byte, err error) {
 	key := t.Cache.Key(ctx, t.Path, t.args(u, inputName, outputName), u.text)
 	before := len(log.Messages)

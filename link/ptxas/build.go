@@ -133,7 +133,6 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	return outputs, explained(&log), tool.Worst(errs...)
 }
 
-// of returns the build for one target.
 func (b Build) of(t Target) Build {
 	b.Arch, b.Modules = t.Arch, t.Result.Modules
 	b.Debug, b.LineInfo = b.Debug || t.Result.Debug, b.LineInfo || t.Result.LineInfo

@@ -63,7 +63,6 @@ func (b Build) slower(t *teller, p *partition.Program, e partition.Estimate) boo
 	return units > 1 && e.Cloned-max(largest, (e.Once+int64(units-1)*ptxasStart)/2) > longWait
 }
 
-// choose makes the cubin in the way that way returns, or from cubins of the inputs instead.
 func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	if err := t.check(log); err != nil {
 		return nil, err
@@ -95,7 +94,6 @@ type way struct {
 	help     string // how to assemble after all, if the Budget is the reason
 }
 
-// way returns the way to the cubin, with its reason.
 func (b Build) way(t *teller) way {
 	if len(b.Cubins) == 0 && (b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole) {
 		return way{assemble: b.whole}

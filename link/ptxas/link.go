@@ -52,7 +52,6 @@ func (b Build) Cubin(ctx context.Context, r *link.Result) (cubin []byte, err err
 	return b.target(ctx, Target{Arch: cmp.Or(b.Arch, r.Target), Result: r})
 }
 
-// find fills in the paths of ptxas and nvlink.
 func (b *Build) find(ctx context.Context) (err error) {
 	if b.Path == "" {
 		if b.Path, err = Find(""); err != nil {
@@ -90,7 +89,6 @@ func NeededFor(lto *dlink.Intermediate) string {
 	return "needed for " + lto.Units[0].Name + ", which has " + lto.Units[0].Form() + " and no PTX"
 }
 
-// lowerer finds the compiler for LTO-IR.
 func (b Build) lowerer(ctx context.Context, arch string) (l *Lowerer, err error) {
 	if err := b.find(ctx); err != nil {
 		return nil, err

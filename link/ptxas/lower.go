@@ -77,7 +77,6 @@ func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 	return "", diag.New(diag.Tool, diag.Place{}, "cannot find libnvvm in the toolkit of "+nvlink+", the usual directories or pip's wheels").WithHelp(help)
 }
 
-// nvvmFiles returns patterns of libnvvm in a toolkit.
 func nvvmFiles(system string) []string {
 	if system == "windows" { // the directories since CUDA 13, before CUDA 13, and in wheels
 		return []string{"nvvm/bin/x64/nvvm64_*.dll", "nvvm/bin/nvvm64_*.dll", "bin/x86_64/nvvm64_*.dll"}

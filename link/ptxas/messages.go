@@ -117,7 +117,6 @@ func (o Options) drops(text string) bool {
 	return o.SuppressStackWarnings && strings.HasPrefix(text, stackUnknown)
 }
 
-// message adds one message at its place. number is a line of the linked module, or 0.
 func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Message {
 	place, mapped := t.lines.Origin(number)
 	if mapped {

@@ -46,7 +46,6 @@ func changesCode(o link.Options) bool {
 		o.DedupeIdentical || o.Version != ""
 }
 
-// own finds the cubins of the inputs that can replace the assembled PTX of a result.
 func own(l *dlink.Linked) (own Own) {
 	r, o := l.Result, l.Options
 	if i := slices.IndexFunc(r.Messages, func(m *link.Message) bool { return slices.Contains(changes, m.ID) }); i >= 0 {
