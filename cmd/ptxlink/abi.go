@@ -19,17 +19,7 @@ import (
 
 var abiCommand = subcommand{
 	Command: described("abi"),
-	flags: func() []cli.Flag {
-		const types, output = "Types", "Output"
-		return append([]cli.Flag{
-			&cli.StringFlag{Name: "host", Category: types, Usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
-			&cli.GenericFlag{Name: "model", Category: types, Value: oneOf("lp64 llp64 ilp32"), Usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
-			&cli.GenericFlag{Name: "lang", Category: types, Value: oneOf("c c++"), Usage: "`LANG` is c or c++ (an empty struct has size 1)"},
-			&cli.BoolFlag{Name: "all", Category: output, Usage: "show all declared types, not only the last"},
-			&cli.BoolFlag{Name: "json", Category: output, Usage: "write JSON"},
-		}, commonFlags()...)
-	},
-	run: (*command).abi,
+	run:     (*command).abi,
 }
 
 func (c *command) abi(opts *cli.Context) error {

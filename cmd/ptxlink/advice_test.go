@@ -160,7 +160,7 @@ exit 255
 		}
 		for _, m := range refused.Messages {
 			checked["library"]++
-			if list := strangers(subcommand{flags: func() []cli.Flag { return nil }}, m.Text+"; "+m.Help); list != nil {
+			if list := strangers(subcommand{Command: cli.Command{Name: "none"}}, m.Text+"; "+m.Help); list != nil {
 				t.Errorf("%s: the Go API has no %v:\n%s\n%s", filepath.Base(script), list, m.Text, m.Help)
 			}
 			if half.MatchString("help: " + m.Help) {
@@ -247,7 +247,7 @@ func TestAdviceIsFitted(t *testing.T) {
 					return true
 				}
 				texts++
-				if list := strangers(subcommand{flags: func() []cli.Flag { return nil }}, text); list != nil {
+				if list := strangers(subcommand{Command: cli.Command{Name: "none"}}, text); list != nil {
 					t.Errorf("%s: %v is not fitted to the program: %s", files.Position(l.Pos()), list, text)
 				}
 				return true

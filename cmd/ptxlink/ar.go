@@ -28,18 +28,8 @@ import (
 
 var arCommand = subcommand{
 	Command: described("ar"),
-	flags: func() []cli.Flag {
-		const packages = "Packages"
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store members as zstd frames; same as --format=zstd"},
-			&cli.GenericFlag{Name: "format", Category: packages, Value: oneOf("plain zstd nv"), Usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
-			&cli.StringFlag{Name: "host", Category: packages, Usage: "host platform of files that do not record one: `OS-CPU`"},
-			&cli.StringFlag{Name: "arch", Category: packages, Usage: "select the PTX for `sm_NN` (default: the highest)"},
-			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, extract to the directory `DIR`"},
-		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
-	},
-	before: takeOperation,
-	run:    (*command).ar,
+	before:  takeOperation,
+	run:     (*command).ar,
 }
 
 // arLetters are all letters of GNU ar. The first are operations.

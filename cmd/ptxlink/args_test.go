@@ -32,7 +32,7 @@ func TestReorder(t *testing.T) {
 		{"--verbose=false", "--verbose=false", ""},
 		{"--max-input-size=1G --max-input-size 100 --cache-size=2MiB --cache-size=3k", "--max-input-size=1073741824 --max-input-size=100 --cache-size=2097152 --cache-size=3072", ""},
 	} {
-		options, inputs, err := reorder(newTable(newFlags(), nil), strings.Fields(test.args))
+		options, inputs, err := reorder(linking.table(), strings.Fields(test.args))
 		if err != nil {
 			t.Errorf("%s: %v", test.args, err)
 		}
@@ -72,13 +72,13 @@ func TestReorderRefuses(t *testing.T) {
 		"--max-input-size many": `"many" is not a value of --max-input-size`,
 		"-rc":                   `unknown option "-rc"`,
 	} {
-		_, _, err := reorder(newTable(newFlags(), nil), strings.Fields(args))
+		_, _, err := reorder(linking.table(), strings.Fields(args))
 		if err == nil || err.Error() != "ptxlink: error: "+want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
 	for _, args := range [][]string{{""}, {"-o", ""}, {"-Map="}, {"-l", ""}} {
-		if _, _, err := reorder(newTable(newFlags(), nil), args); err == nil {
+		if _, _, err := reorder(linking.table(), args); err == nil {
 			t.Errorf("%q names nothing", args)
 		}
 	}
@@ -201,7 +201,7 @@ func TestExpand(t *testing.T) {
 // joined would take -lx away from "-l x".
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	options := newTable(newFlags(), nil)
+	options := linking.table()
 	for _, f := range options.flags {
 		for _, name := range f.Names() {
 			if seen[name] {
@@ -232,7 +232,7 @@ func TestTable(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	options := 0
 	for _, s := range allCommands() {
-		for _, f := range s.flags() {
+		for _, f := range s.table().shown {
 			if _, ok := f.(*cli.Int64Flag); !ok {
 				continue
 			}

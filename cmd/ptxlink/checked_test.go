@@ -33,11 +33,11 @@ func checkArgs(args []string) (check []string, ok bool) {
 	if sub, _ := findSubcommand(args); sub.Name != "" {
 		return nil, false
 	}
-	options, inputs, err := reorder(newTable(linking.flags(), nil), args)
+	options, inputs, err := reorder(linking.table(), args)
 	if err != nil || len(inputs) == 0 {
 		return nil, false
 	}
-	taken := newTable(checkCommand.flags(), nil)
+	taken := checkCommand.table()
 	check = []string{"check"}
 	ptx := !slices.ContainsFunc(options, func(option string) bool {
 		return option == "--cubin" || strings.HasPrefix(option, "--output=") && strings.HasSuffix(option, ".cubin")

@@ -24,7 +24,6 @@ const completionFlag = "--generate-bash-completion"
 
 var completionCommand = subcommand{
 	Command: described("completion"),
-	flags:   commonFlags,
 	run:     (*command).completion,
 }
 

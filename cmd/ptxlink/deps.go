@@ -8,22 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/link"
 	"ptxlink/object/diag"
 )
 
 var depsCommand = subcommand{
 	Command: described("deps"),
-	flags: func() []cli.Flag {
-		return slices.Concat([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print JSON: the modules and the unused archives"},
-		}, linkFlags("L", "l", "undefined", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group", "max-input-size", "threads", "defsym", "wrap"), []cli.Flag{
-			&cli.StringSliceFlag{Name: "arch", Category: "ptxas", Usage: "link for the GPU `sm_NN` (default: the .target)"},
-		}, linkFlags("ptxas", "ptxas-jobs", "nvlink", "nvvm", "clang", "cache", "cache-dir", "cache-size",
-			"demangle", "no-demangle", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"))
-	},
-	run: links((*linkJob).deps),
+	run:     links((*linkJob).deps),
 }
 
 // dependencies is the output of ptxlink deps.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/llvm"
@@ -16,26 +15,7 @@ import (
 
 var nvptxLdCommand = subcommand{
 	Command: described("nvptx-none-ld"),
-	flags:   nvptxLdFlags,
-	more:    func() []cli.Flag { return besides(nvptxLdFlags()) },
 	run:     links((*linkJob).nvptxLd),
-}
-
-// nvptxLdFlags returns the options of gcc's linker, which ptxlink replaces.
-func nvptxLdFlags() []cli.Flag {
-	const messages = "Messages"
-	return slices.Concat([]cli.Flag{outputFlag("a.out")},
-		linkFlags("relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "strip-debug"),
-		[]cli.Flag{
-			&cli.BoolFlag{Name: "gc-sections", Category: "Linking", Usage: "remove what nothing refers to"},
-			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: messages, Usage: "print what was renamed, dropped and assumed"},
-			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
-		}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics"))
-}
-
-// outputFlag returns -o of a program that ptxlink replaces.
-func outputFlag(name string, names ...string) cli.Flag {
-	return &cli.StringFlag{Name: "output", Aliases: append([]string{"o"}, names...), Category: "Output", Usage: "write to `FILE` (default: " + name + ")"}
 }
 
 func (j *linkJob) nvptxLd() error {
@@ -81,8 +61,6 @@ func (j *linkJob) nvptxLd() error {
 // and some of nvlink, because the wrapper passes unknown options to nvlink.
 var clangWrapperCommand = subcommand{
 	Command: described("clang-nvlink-wrapper"),
-	flags:   clangWrapperFlags,
-	more:    func() []cli.Flag { return besides(clangWrapperFlags(), "strip-debug", "keep-line-info") },
 	first:   clangFile,
 	before:  func(_ *command, _ table, args []string) []string { return clangArguments(args) },
 	like:    map[string]string{"-c": "-r"},
@@ -97,27 +75,6 @@ var clangWrapperCommand = subcommand{
 		j.assembler.SuppressStackWarnings = j.opts.Bool("suppress-stack-size-warning")
 		return j.run()
 	}),
-}
-
-// clangWrapperFlags returns the options of LLVM's wrapper, which ptxlink replaces.
-func clangWrapperFlags() []cli.Flag {
-	const output, bitcode, assembler, messages = "Output", "LLVM bitcode", "ptxas", "Messages"
-	return slices.Concat([]cli.Flag{
-		outputFlag("a.out.cubin", "output-file"),
-		&cli.GenericFlag{Name: "format", Category: output, Value: oneOf("ptx cubin fatbin"), Usage: "write `FORMAT`: ptx, cubin (default) or fatbin"},
-		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin, or keep undefined symbols in PTX"},
-		&cli.BoolFlag{Name: "lto-emit-asm", Category: output, Usage: "same as --format=ptx -r"},
-	}, linkFlags("compile-only", "arch", "ptxas", "nvlink", "nvvm", "clang", "Xptxas", "verbose", "dry-run", "save-temps", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
-		"undefined", "z", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"), []cli.Flag{
-		&cli.StringFlag{Name: "cuda-path", Category: assembler, Usage: "look first in bin of `DIR` for ptxas and nvlink"},
-		&cli.StringFlag{Name: "ptxas-path", Category: assembler, Usage: "look in `DIR` next"},
-		stackWarningFlag(messages),
-		&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "look for clang in ../bin of the directory of `FILE`"},
-		&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "use `OPTION`: O0 to O3, mcpu=GPU, emit-asm, -mattr=FEATURES; others have no effect"},
-		&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
-		&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
-		&cli.BoolFlag{Name: "assume-device-object", Category: ignoredHere, Usage: "for --dry-run of LLVM's wrapper"},
-	}, nvlinkIgnored())
 }
 
 // clangFile makes @FILE of --options-fileFILE. clang passes this in one word if the arguments are
@@ -219,21 +176,11 @@ func calledBy() (paths []string) {
 
 var rustLinkerCommand = subcommand{
 	Command: described(rustLinker),
-	flags:   rustLinkerFlags,
-	more:    func() []cli.Flag { return besides(rustLinkerFlags()) },
 	before:  func(_ *command, _ table, args []string) []string { return rustArguments(args) },
 	run: links(func(j *linkJob) error {
 		j.anySuffix, j.fromRustc = true, true
 		return j.run()
 	}),
-}
-
-// rustLinkerFlags returns the options of rustc's linkers, which ptxlink replaces.
-func rustLinkerFlags() []cli.Flag {
-	return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
-		"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",
-		"threads", "max-input-size", "help", "version", "trace", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
-		&cli.StringSliceFlag{Name: "plugin-opt", Category: "LLVM bitcode", Usage: "compile with `OPTION`: O0 to O3, Os, Oz; what rustc passes as -O3"})
 }
 
 const rustLinker = "llvm-bitcode-linker"

@@ -11,7 +11,6 @@ import (
 
 var explainCommand = subcommand{
 	Command: described("explain"),
-	flags:   commonFlags,
 	first: func(args []string) (ids []string) {
 		for _, arg := range args {
 			if strings.HasPrefix(arg, "-W") {

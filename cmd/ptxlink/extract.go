@@ -22,17 +22,7 @@ import (
 
 var extractCommand = subcommand{
 	Command: described("extract"),
-	flags: func() []cli.Flag {
-		const output, choice = "Output", "Choice"
-		return append([]cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a directory, a file if there is one PTX, or - (default: .)"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "overwrite files with other contents"},
-			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "list the contents and write nothing"},
-			&cli.BoolFlag{Name: "json", Category: output, Usage: "list the contents as JSON; files without PTX have an error"},
-			&cli.StringFlag{Name: "arch", Category: choice, Usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
-		}, linkFlags("max-input-size", "help", "error-limit", "diagnostics-format", "color-diagnostics")...)
-	},
-	run: (*command).extract,
+	run:     (*command).extract,
 }
 
 // extract runs ptxlink extract.

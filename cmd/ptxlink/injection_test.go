@@ -71,13 +71,13 @@ func TestNothingHostileIsWritten(t *testing.T) {
 		args  []string
 	}
 	jobs := []job{
-		{newFlags(), []string{f.good, f.other, f.archive}},
-		{newFlags(), []string{f.good, f.twice, f.other, f.archive}},
-		{newFlags(), []string{"--cubin", "--ptxas", f.ptxas, f.good, f.archive}},
-		{newFlags(), []string{"--ptxas", f.gone, "--cubin", f.good, f.archive}},
+		{linking.table().shown, []string{f.good, f.other, f.archive}},
+		{linking.table().shown, []string{f.good, f.twice, f.other, f.archive}},
+		{linking.table().shown, []string{"--cubin", "--ptxas", f.ptxas, f.good, f.archive}},
+		{linking.table().shown, []string{"--ptxas", f.gone, "--cubin", f.good, f.archive}},
 	}
 	for _, input := range []string{f.bad, f.archive, f.elf, f.empty, f.gone} {
-		jobs = append(jobs, job{newFlags(), []string{input}})
+		jobs = append(jobs, job{linking.table().shown, []string{input}})
 	}
 	for _, extra := range []string{"-Map=-", "-L" + f.gone, "-l" + hostile, "-u" + hostile, "--require-defined=" + hostile, "--allow-undefined=[" + hostile, "--arch=" + hostile, "--host=" + hostile, "-W" + hostile, "-Wno-" + hostile,
 		"--" + hostile, "-j" + hostile, "--output=" + f.gone + "/x", "--output=" + f.good, "-Xptxas=" + hostile, "@" + f.gone} {
@@ -98,7 +98,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 			args = [][]string{{f.good, f.other, f.archive}, {f.bad}, {f.gone}, {f.archive, f.elf}}
 		}
 		for _, a := range args {
-			jobs = append(jobs, job{sub.flags(), append([]string{sub.Name}, a...)})
+			jobs = append(jobs, job{sub.table().shown, append([]string{sub.Name}, a...)})
 		}
 	}
 	runs := 0

@@ -21,43 +21,13 @@ import (
 
 var infoCommand = subcommand{
 	Command: described("info"),
-	flags: func() []cli.Flag {
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records; files without device code have an error"},
-		}, commonFlags()...)
-	},
-	run: (*command).info,
+	run:     (*command).info,
 }
 
 var nmCommand = subcommand{
 	Command: described("nm"),
 	letters: true,
-	flags: func() []cli.Flag {
-		const symbols = "Symbols"
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: symbols, Usage: "demangle C++ and Rust names"},
-			&cli.BoolFlag{Name: "no-demangle", Category: symbols, Usage: "show names as they are (default)"},
-			&cli.BoolFlag{Name: "undefined-only", Aliases: []string{"u"}, Category: symbols, Usage: "only undefined symbols"},
-			&cli.BoolFlag{Name: "defined-only", Aliases: []string{"U"}, Category: symbols, Usage: "only defined symbols"},
-			&cli.BoolFlag{Name: "extern-only", Aliases: []string{"g"}, Category: symbols, Usage: "only external symbols"},
-			&cli.BoolFlag{Name: "no-weak", Category: symbols, Usage: "no weak symbols"},
-			&cli.BoolFlag{Name: "no-sort", Aliases: []string{"p"}, Category: symbols, Usage: "do not sort by name"},
-			&cli.BoolFlag{Name: "numeric-sort", Aliases: []string{"n", "v"}, Category: symbols, Usage: "sort by line, for lack of addresses"},
-			&cli.BoolFlag{Name: "size-sort", Category: symbols, Usage: "sort definitions by size, and print it in place of an address"},
-			&cli.BoolFlag{Name: "reverse-sort", Aliases: []string{"r"}, Category: symbols, Usage: "sort in reverse"},
-			&cli.BoolFlag{Name: "print-size", Aliases: []string{"S"}, Category: symbols, Usage: "print the size of objects in hexadecimal"},
-			&cli.GenericFlag{Name: "radix", Aliases: []string{"t"}, Category: symbols, Value: oneOf("d o x"), Usage: "print sizes in `RADIX` d, o or x"},
-			&cli.BoolFlag{Name: "portability", Aliases: []string{"P"}, Category: symbols, Usage: "print the format of POSIX: name, letter, address, size"},
-			&cli.GenericFlag{Name: "format", Aliases: []string{"f"}, Category: symbols, Value: oneOf("bsd posix just-symbols json"), Usage: "`FORMAT`: bsd (default), posix, just-symbols or json"},
-			&cli.BoolFlag{Name: "just-symbols", Aliases: []string{"j"}, Category: symbols, Usage: "print only names"},
-			&cli.BoolFlag{Name: "json", Category: symbols, Usage: "print a JSON list of files with their symbols"},
-			&cli.BoolFlag{Name: "line-numbers", Aliases: []string{"l"}, Category: symbols, Usage: "print the file and line of every symbol"},
-			&cli.BoolFlag{Name: "debug-syms", Aliases: []string{"a"}, Category: symbols, Usage: "ignored: PTX has no other symbols"},
-			&cli.BoolFlag{Name: "print-file-name", Aliases: []string{"A", "o"}, Category: symbols, Usage: "print the file name before every symbol"},
-			&cli.StringFlag{Name: "output", Category: symbols, Usage: "write to `FILE` (default: standard output)"},
-		}, commonFlags()...)
-	},
-	run: (*command).nm,
+	run:     (*command).nm,
 }
 
 // inspect calls use with the object record of each PTX in the inputs, and with the description of device code of the other

@@ -17,18 +17,7 @@ import (
 
 var libdeviceCommand = subcommand{
 	Command: described("libdevice"),
-	flags: func() []cli.Flag {
-		const compiling = "Compiling"
-		return append([]cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: "Output", Usage: "write to `FILE` (default: libdevice.a)"},
-			&cli.BoolFlag{Name: "compress", Category: "Output", Usage: "store members as zstd frames"},
-			&cli.StringFlag{Name: "arch", Category: compiling, Value: "sm_75", Usage: "compile for the GPU `sm_NN` and later ones (default: sm_75)"},
-			&cli.BoolFlag{Name: "ftz", Category: compiling, Usage: "flush denormals to zero, like nvcc -ftz=true"},
-			&cli.StringFlag{Name: "cuda", Category: compiling, Usage: "`PATH` of a toolkit, a venv or libdevice.10.bc"},
-			&cli.StringFlag{Name: "llc", Category: compiling, Usage: "compile with the llc at `PATH` (default: the toolkit's cicc)"},
-		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "diagnostics-format", "color-diagnostics")...)
-	},
-	run: (*command).libdevice,
+	run:     (*command).libdevice,
 }
 
 func (c *command) libdevice(opts *cli.Context) error {

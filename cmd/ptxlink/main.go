@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -119,7 +120,7 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 	args, err := expand(c.read, args)
 	c.expanded = args
 	var more []string
-	if s.more != nil && c.memory == nil && err == nil {
+	if (s.Name == "" || slices.Contains(replaced, s.Name)) && c.memory == nil && err == nil {
 		more, err = flagsOfEnvironment(c.read)
 	}
 	if c.report.style.Format = cmp.Or(findFormat(args), findFormat(more)); c.report.style.Format != "" {

@@ -15,14 +15,7 @@ import (
 
 var manualCommand = subcommand{
 	Command: described("manual"),
-	flags: func() []cli.Flag {
-		const output = "Output"
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "markdown", Category: output, Usage: "print all options as Markdown (docs/options.md)"},
-			&cli.StringFlag{Name: "output-dir", Category: output, Usage: "write the pages of all commands to `DIR`"},
-		}, commonFlags()...)
-	},
-	run: (*command).manual,
+	run:     (*command).manual,
 }
 
 func (c *command) manual(opts *cli.Context) error {
@@ -71,7 +64,10 @@ func (s subcommand) Summary() string {
 	return strings.TrimSuffix(cmp.Or(strings.TrimPrefix(s.Usage, "ptxlink "), s.Usage), ".")
 }
 
-func (s subcommand) Groups() []group { return groups(s.flags()) }
+func (s subcommand) Groups() []group {
+	listed, _ := s.options()
+	return groups(listed)
+}
 
 // Others returns the subcommands, if the command is linking itself.
 func (s subcommand) Others() []subcommand {

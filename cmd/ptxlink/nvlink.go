@@ -24,117 +24,14 @@ import (
 
 var nvlinkCommand = subcommand{
 	Command: described("nvlink"),
-	flags:   nvlinkFlags,
-	more:    unknownToNvlink,
 	first:   optionFiles,
 	like:    map[string]string{"-c": "-r"},
 	run:     links((*linkJob).nvlink),
 }
 
-func nvlinkFlags() []cli.Flag {
-	const output, input, assembler, messages = "Output", "Inputs", "ptxas", "Messages"
-	return slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "output-file", Aliases: []string{"o"}, Category: output, Usage: "write the cubin to `FILE`"},
-		&cli.StringFlag{Name: "register-link-binaries", Category: output, Usage: "write the names of the linked objects to `FILE`, for nvcc"},
-		&cli.BoolFlag{Name: "relocatable-link", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin"},
-
-		&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a if it is in a -L directory or $LIBRARY_PATH"},
-		&cli.StringSliceFlag{Name: "options-file", Aliases: []string{"optf"}, Category: input, Usage: "read arguments from `FILE`; same as @FILE"},
-		&cli.BoolFlag{Name: "keep-system-libraries", Category: input, Usage: "link all of libcudadevrt.a, needed or not"},
-		&cli.StringSliceFlag{Name: "kernels-used", Category: input, Usage: "keep only kernels whose name contains `NAME`"},
-		&cli.BoolFlag{Name: "ignore-host-info", Category: input, Usage: "keep kernels that no host code launches"},
-
-		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "GPU to link for: `sm_NN`"},
-		&cli.BoolFlag{Name: "suppress-debug-info", Category: assembler, Usage: "remove debug information"},
-		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
-		&cli.StringFlag{Name: "maxrregcount", Category: assembler, Usage: "use at most `N` registers"},
-
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
-		&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v", "verbose2", "v2"}, Category: messages, Usage: "print the registers and memory of each kernel"},
-		&cli.BoolFlag{Name: "w", Aliases: []string{"disable-warnings"}, Category: messages, Usage: "suppress all warnings"},
-		&cli.BoolFlag{Name: "suppress-arch-warning", Category: messages, Usage: "do not warn about objects without code for the GPU"},
-		stackWarningFlag(messages),
-		&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
-	}, linkFlags("L"), nvlinkOwn(), nvlinkIgnored())
-}
-
-// unknownToNvlink returns the options of linking that NVIDIA's nvlink lacks.
-func unknownToNvlink() []cli.Flag {
-	return append(besides(nvlinkFlags(), "ptxas-budget", "ptx-version", "whole-archive", "no-whole-archive", "push-state", "pop-state"), budgetFlag(5))
-}
-
-// besides returns the options of linking that ptxlink accepts besides own when it replaces another
-// linker. It skips options that decide the kind of output, because the other linker's options do,
-// and the options in without.
-func besides(own []cli.Flag, without ...string) []cli.Flag {
-	without = append(without, "output", "relocatable", "cubin", "format", "compile-only", "emit-parts", "reproduce", "explain")
-	taken := map[string]bool{}
-	for _, f := range own {
-		for _, name := range f.Names() {
-			taken[name] = true
-		}
-	}
-	return slices.DeleteFunc(newFlags(), func(f cli.Flag) bool {
-		name := f.Names()[0]
-		return taken[name] || describeFlag(f).category == ignoredCategory || slices.Contains(without, name)
-	})
-}
-
-// stackWarningFlag returns an option that both nvlink and clang's wrapper have.
-func stackWarningFlag(category string) cli.Flag {
-	return &cli.BoolFlag{Name: "suppress-stack-size-warning", Category: category, Usage: "do not warn about kernels whose stack size is not known"}
-}
-
-// ignoredHere is the category of options that have no effect when ptxlink replaces another linker.
-const ignoredHere = "Accepted, without effect"
-
-// nvlinkIgnored returns options that have no effect here, because they suit a linker of cubins, or
-// choose between messages that ptxlink does not have.
-func nvlinkIgnored() []cli.Flag {
-	const ignored = ignoredHere
-	return []cli.Flag{
-		&cli.StringFlag{Name: "machine", Aliases: []string{"m"}, Category: ignored, Usage: "`64`: the PTX records the size of addresses"},
-		&cli.BoolFlag{Name: "m64", Category: ignored, Usage: "likewise"},
-		&cli.BoolFlag{Name: "shared", Category: ignored, Usage: "the host program is a shared library"},
-		&cli.BoolFlag{Name: "host-relocatable-link", Category: ignored, Usage: "the host program is an object"},
-		&cli.StringFlag{Name: "time", Category: ignored, Usage: "`FILE`: nvcc writes the table; - prints the time of each pass"},
-		&cli.StringFlag{Name: "cpu-arch", Category: ignored, Usage: "`CPU` of the host"},
-		&cli.StringFlag{Name: "host-ccbin", Category: ignored, Usage: "`PATH` of the host compiler"},
-		&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
-		&cli.BoolFlag{Name: "extra-warnings", Aliases: []string{"extrawarn"}, Category: ignored, Usage: "all warnings are on"},
-		&cli.BoolFlag{Name: "report-arch", Category: ignored, Usage: "messages name the GPU where it matters"},
-		&cli.BoolFlag{Name: "disable-infos", Category: ignored, Usage: "there are no messages of this kind"},
-		&cli.BoolFlag{Name: "preserve-relocs", Category: ignored, Usage: "the cubin comes from ptxas, which resolves none"},
-		&cli.BoolFlag{Name: "use-host-info", Category: ignored, Usage: "this is the default"},
-		&cli.StringSliceFlag{Name: "variables-used", Category: ignored, Usage: "`NAME`: variables that the host can look up are all kept"},
-		&cli.StringFlag{Name: "split-compile", Category: ignored, Usage: "`N` threads, for LTO-IR"},
-		&cli.StringFlag{Name: "split-compile-extended", Category: ignored, Usage: "`N` threads, for LTO-IR"},
-		&cli.StringSliceFlag{Name: "Xnvvm", Category: ignored, Usage: "`ARG`, for LTO-IR"},
-		&cli.StringFlag{Name: "nvvmpath", Category: ignored, Usage: "`PATH`, for LTO-IR"},
-		&cli.BoolFlag{Name: "nvvm-latest", Category: ignored, Usage: "for LTO-IR"},
-		&cli.StringFlag{Name: "Ofast-compile", Aliases: []string{"Ofc"}, Category: ignored, Usage: "`LEVEL`, for LTO-IR"},
-		&cli.BoolFlag{Name: "device-stack-protector", Category: ignored, Usage: "for LTO-IR"},
-	}
-}
-
 // hostScript is the option with which NVIDIA's nvlink links nothing, so it needs neither inputs nor
 // --arch.
 const hostScript = "gen-host-linker-script"
-
-// nvlinkOwn returns options that ptxlink cannot handle, so NVIDIA's nvlink links after the checks of
-// ptxlink.
-func nvlinkOwn() []cli.Flag {
-	const own = "Left to NVIDIA's nvlink"
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "link-time-opt", Aliases: []string{"lto", "dlto"}, Category: own, Usage: "compile LTO-IR"},
-		&cli.BoolFlag{Name: "emit-ptx", Category: own, Usage: "write PTX, of LTO-IR; ptxlink without a subcommand writes that of PTX"},
-		&cli.BoolFlag{Name: "dump-callgraph", Aliases: []string{"dump-callgraph-no-demangle"}, Category: own, Usage: "print the call graph; ptxlink --dot writes one for Graphviz"},
-		&cli.StringFlag{Name: hostScript, Aliases: []string{"ghls"}, Category: own, Usage: "write a linker script of `TYPE` for the host"},
-		&cli.BoolFlag{Name: "link-as-tools-patch", Aliases: []string{"astoolspatch"}, Category: own, Usage: "link a patch of NVIDIA's tools"},
-		&cli.StringFlag{Name: "uidx-file", Aliases: []string{"uidx"}, Category: own, Usage: "read `FILE`"},
-	}
-}
 
 // optionFiles replaces -optf FILE,... with @FILE.
 func optionFiles(args []string) (out []string) {
@@ -255,7 +152,8 @@ func (j *linkJob) warnLeft(left string, virtual bool) error {
 		who = "the driver links what is built for " + j.opts.String("arch")
 	}
 	var log diag.Log
-	for _, f := range unknownToNvlink() {
+	_, ours := flagsOf("nvlink")
+	for _, f := range ours {
 		if name := f.Names()[0]; j.opts.IsSet(name) && (describeFlag(f).category == "Optimisation" || slices.Contains(sideFiles, name)) {
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect, because "+who)
 		}
@@ -300,8 +198,9 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 
 // leftToNvlink returns the option that leaves the link to NVIDIA's nvlink, or "".
 func (j *linkJob) leftToNvlink() string {
-	for _, option := range nvlinkOwn() {
-		if name := option.Names()[0]; j.opts.IsSet(name) {
+	listed, _ := flagsOf("nvlink")
+	for _, f := range listed {
+		if name := f.Names()[0]; j.opts.IsSet(name) && describeFlag(f).category == "Left to NVIDIA's nvlink" {
 			return "--" + name
 		}
 	}
@@ -311,7 +210,7 @@ func (j *linkJob) leftToNvlink() string {
 // forNvlink returns the arguments for NVIDIA's nvlink. They are the typed ones, unless they have an
 // option of ptxlink, perhaps in a file: nvlink would refuse it, so it must be removed.
 func (j *linkJob) forNvlink() []string {
-	ours := unknownToNvlink()
+	_, ours := flagsOf("nvlink")
 	if !slices.ContainsFunc(ours, func(f cli.Flag) bool { return j.opts.IsSet(f.Names()[0]) }) {
 		return j.typed
 	}

@@ -82,7 +82,7 @@ func TestNvlinkOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options, known := regexp.MustCompile(`(?m)^--([\w-]+) .*\(-([\w-]+)\)`).FindAllStringSubmatch(string(help), -1), newTable(nvlinkCommand.flags(), nil).named
+	options, known := regexp.MustCompile(`(?m)^--([\w-]+) .*\(-([\w-]+)\)`).FindAllStringSubmatch(string(help), -1), nvlinkCommand.table().named
 	if len(options) < 40 {
 		t.Fatalf("%d options:\n%s", len(options), help)
 	}

@@ -19,14 +19,6 @@ type choice struct {
 	given    []string
 }
 
-func oneOf(words string) *choice { return &choice{words: words} }
-
-// maybe returns a value that may be missing.
-func maybe() *choice { return &choice{open: true, optional: true} }
-
-// when returns the value of --color-diagnostics.
-func when() *choice { return &choice{words: "auto always never", optional: true, bare: "always"} }
-
 // Set adds a value. If an option has no value, package flag passes "true", which Set must replace.
 func (c *choice) Set(value string) error {
 	if c.optional && value == "true" {

@@ -50,7 +50,7 @@ func TestOptionTable(t *testing.T) {
 				t.Errorf("%s --help: the line has %d columns: %s", s.Line(), len(line), line)
 			}
 		}
-		for _, f := range s.flags() {
+		for _, f := range s.table().shown {
 			o := describeFlag(f)
 			if strings.TrimSpace(o.Text) == "" || o.category == "" {
 				t.Errorf("%s: %s has no usage or category", s.Line(), o.Spellings)
@@ -65,7 +65,7 @@ func TestOptionTable(t *testing.T) {
 					"help":       regexp.MustCompile(`(?m)^.* ` + word + `([ ,=\[A-Z]|no-ID|$)`).MatchString(help),
 					"manual":     strings.Contains(manual, `\fB`+spell(name)+`\fR`),
 					"markdown":   regexp.MustCompile("`" + word + "([`A-Z \\[]|no-ID)").MatchString(section),
-					"completion": strings.Contains("\n"+s.complete(newTable(s.flags(), nil), []string{spell(name)}), "\n"+spell(name)+"\t"),
+					"completion": strings.Contains("\n"+s.complete(s.table(), []string{spell(name)}), "\n"+spell(name)+"\t"),
 				} {
 					if !found {
 						t.Errorf("%s: option %s is not in %s", s.Line(), spell(name), where)

@@ -27,7 +27,6 @@ import (
 
 var serveCommand = subcommand{
 	Command: described("serve"),
-	flags:   commonFlags,
 	run: func(c *command, opts *cli.Context) error {
 		if len(c.inputs) > 0 {
 			return usageError("serve takes no arguments", "ptxlink --help shows the usage")

@@ -20,16 +20,7 @@ import (
 var sizeCommand = subcommand{
 	Command: described("size"),
 	letters: true,
-	flags: func() []cli.Flag {
-		const output = "Output"
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "A", Aliases: []string{"sysv"}, Category: output, Usage: "print a table for each module, with the numbers of symbols"},
-			&cli.BoolFlag{Name: "symbols", Category: output, Usage: "print a line for each symbol, the largest first"},
-			&cli.BoolFlag{Name: "json", Category: output, Usage: "print JSON: the modules with their sizes and symbols"},
-			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: output, Usage: "demangle C++ and Rust names"},
-		}, commonFlags()...)
-	},
-	run: (*command).size,
+	run:     (*command).size,
 }
 
 // spaces are the columns of ptxlink size; the last one holds everything else.

@@ -19,8 +19,6 @@ import (
 // subcommand is a command with its own table of options. Linking has no name.
 type subcommand struct {
 	cli.Command
-	flags  func() []cli.Flag                        // Command.Flags, made only for the command that runs
-	more   func() []cli.Flag                        // options that --help does not list; may be nil
 	first  func([]string) []string                  // changes the arguments before @FILE is read
 	before func(*command, table, []string) []string // changes the arguments afterwards
 	run    func(*command, *cli.Context) error       // the arguments are c.inputs
@@ -53,9 +51,7 @@ var linking = subcommand{
 		ArgsUsage:   "FILE...",
 		Description: description,
 	},
-	flags: newFlags,
-	run:   links((*linkJob).run),
-	more:  func() []cli.Flag { return nil },
+	run: links((*linkJob).run),
 }
 
 // subcommands lists the subcommands in the order of --help. It must be set in init, because some of
@@ -68,11 +64,13 @@ func init() {
 
 func allCommands() []subcommand { return append([]subcommand{linking}, subcommands...) }
 
+// options is flagsOf for the command.
+func (s subcommand) options() (listed, more []cli.Flag) { return flagsOf(cmp.Or(s.Name, "link")) }
+
 func (s subcommand) table() table {
-	t := newTable(s.flags(), s.like)
-	if s.more != nil {
-		t.add(s.more())
-	}
+	listed, more := s.options()
+	t := newTable(listed, s.like)
+	t.add(more)
 	t.unknown = s.unknown
 	return t
 }
@@ -215,9 +213,4 @@ func (s subcommand) own(c *command, err error) error {
 		usage.Note(diag.Place{}, flagsVariable+" adds "+os.Getenv(flagsVariable))
 	}
 	return err
-}
-
-// commonFlags returns the options that every subcommand has.
-func commonFlags() []cli.Flag {
-	return linkFlags("help", "diagnostics-format", "color-diagnostics")
 }

@@ -10,7 +10,6 @@ import (
 
 var versionCommand = subcommand{
 	Command: described("version"),
-	flags:   commonFlags,
 	run: func(c *command, _ *cli.Context) error {
 		if len(c.inputs) > 0 {
 			return usageError("version takes no arguments", "ptxlink --help shows the usage")
