@@ -22,7 +22,7 @@ import (
 )
 
 // readAssembler reads the options for making a cubin from the linked module.
-func (j *linkJob) readAssembler() error {
+func (j *linkRequest) readAssembler() error {
 	opts := j.opts
 	j.assembler.Compile, j.assembler.Kernels = opts.Bool("compile-only"), j.options.Kernels
 	j.assembler.Budget = opts.Int64("ptxas-budget")
@@ -53,7 +53,7 @@ func (j *linkJob) readAssembler() error {
 
 // readCache reads the options for the cache: --cache-dir or --cache name a directory, and --cache
 // may name a cache that machines share. The variable counts only if neither option is given.
-func (j *linkJob) readCache() error {
+func (j *linkRequest) readCache() error {
 	dir, where := j.opts.String("cache-dir"), j.opts.String("cache")
 	if dir == "" && where == "" {
 		where = os.Getenv("PTXLINK_CACHE")
@@ -104,7 +104,7 @@ func (j *linkJob) warnUnneeded() error {
 	return nil
 }
 
-func (j *linkJob) readMode() error {
+func (j *linkRequest) readMode() error {
 	b := &j.assembler
 	switch j.opts.String("ptxas-mode") {
 	case "whole":
@@ -132,7 +132,7 @@ func (j *linkJob) readMode() error {
 	return nil
 }
 
-func (j *linkJob) checkParts() error {
+func (j *linkRequest) checkParts() error {
 	pattern := j.opts.String("emit-parts")
 	if pattern == "" {
 		return nil
@@ -158,7 +158,7 @@ func partFile(pattern string, i int) string {
 // cut returns the files of --emit-parts. It only cuts the module, and does not assemble the parts.
 func (j *linkJob) cut(result *link.Result) (files []outfile.File, err error) {
 	defer j.timed("partition", time.Now())
-	parts, err := j.assembler.Cut(result, j.assembler.Parts)
+	parts, err := j.build.Cut(result, j.build.Parts)
 	if err != nil {
 		return nil, &exitError{exitLink, err}
 	}
@@ -170,7 +170,7 @@ func (j *linkJob) cut(result *link.Result) (files []outfile.File, err error) {
 
 // findTools finds ptxas, and nvlink and fatbinary only if they may be needed.
 func (j *linkJob) findTools() error {
-	b := &j.assembler
+	b := &j.build
 	var err error
 	if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
 		return &exitError{exitIO, err}
@@ -196,7 +196,7 @@ func (j *linkJob) findTools() error {
 // assemble makes the output from the linked modules, and reports the messages.
 func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	defer j.timed("ptxas", time.Now())
-	b := j.assembler
+	b := j.build
 	if j.options.Optimize.Enabled() {
 		b.Note = "ptxlink " + release() + " " + j.options.Optimize.String()
 	}

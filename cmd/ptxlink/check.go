@@ -2,21 +2,22 @@ package main
 
 var checkCommand = subcommand{
 	Command: described("check"),
-	run:     links((*linkJob).check),
+	run:     links((*linkRequest).check),
 }
 
-func (j *linkJob) check() error {
+func (j *linkRequest) check() error {
 	j.checkOnly = true
 	if err := inOrder(j.readOptions, j.readInputs); err != nil {
 		return err
 	}
 	j.options.Atomics = j.opts.Bool("atomics")
 	j.assembler.Compile = j.cubin() && j.opts.Bool("relocatable")
-	if _, _, err := j.make(nil); err != nil {
+	job := j.job()
+	if _, _, err := job.make(nil); err != nil {
 		return err
 	}
 	if j.opts.Bool("time") {
-		j.showTimes()
+		job.showTimes()
 	}
 	// Scripts expect no output unless there is a problem.
 	if !j.cubin() && (j.opts.Bool("verbose") || j.report.text() && isTerminal(j.stderr)) {

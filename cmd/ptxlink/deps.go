@@ -14,7 +14,7 @@ import (
 
 var depsCommand = subcommand{
 	Command: described("deps"),
-	run:     links((*linkJob).deps),
+	run:     links((*linkRequest).deps),
 }
 
 // dependencies is the output of ptxlink deps.
@@ -31,7 +31,7 @@ type dependency struct {
 	named  bool
 }
 
-func (j *linkJob) deps() error {
+func (j *linkRequest) deps() error {
 	j.checkOnly, j.apart = true, true
 	if err := j.readOptions(); err != nil {
 		return err
@@ -43,7 +43,7 @@ func (j *linkJob) deps() error {
 	if err := j.readInputs(); err != nil {
 		return err
 	}
-	targets, err := j.linkAll()
+	targets, err := j.job().linkAll()
 	if err != nil {
 		return err
 	}

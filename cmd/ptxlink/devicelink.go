@@ -21,9 +21,9 @@ import (
 // linkVirtual links for a virtual architecture, as nvlink does. Only the register file is written,
 // because the driver links the PTX of the objects when the program starts. The errors of that link
 // are reported now, unless the driver would find more than the PTX that is read here.
-func (j *linkJob) linkVirtual(job *dlink.Job, register string) error {
+func (j *linkRequest) linkVirtual(job *dlink.Job, register string) error {
 	if j.options.CheckOnly = true; len(job.Messages) == 0 {
-		if _, err := j.linkAll(); err != nil {
+		if _, err := j.job().linkAll(); err != nil {
 			return err
 		}
 	}
@@ -42,20 +42,20 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 // findNvlink returns the path of NVIDIA's nvlink. why is the note that says what needs it, whatever
 // the mode.
 func (j *linkJob) findNvlink(why string) (path string, err error) {
-	if path, err = j.assembler.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil {
+	if path, err = j.build.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil {
 		return "", j.neededFor(why, j.spelling.With("--ptxas-mode=whole", ptxas.OrWhole), err)
 	}
 	return path, nil
 }
 
-// preference says where cubins are linked instead of PTX.
-func (j *linkJob) preference() dlink.Preference {
+// preference says where cubins are linked instead of PTX. nvlink is its path, or "".
+func (j *linkRequest) preference(nvlink string) dlink.Preference {
 	switch name := j.opts.String("prefer"); {
 	case !j.cubin() || name == "ptx":
 		return dlink.PreferPTX
 	case name == "cubin":
 		return dlink.PreferCubins
-	case j.assembler.Nvlink == "" || j.assembler.Mode == ptxas.Whole || j.assembler.Compile || len(j.assembler.Args) > 0 || j.options.Optimize.Enabled():
+	case nvlink == "" || j.assembler.Mode == ptxas.Whole || j.assembler.Compile || len(j.assembler.Args) > 0 || j.options.Optimize.Enabled():
 		return dlink.PreferPTX
 	}
 	return dlink.PreferArchived
@@ -64,11 +64,11 @@ func (j *linkJob) preference() dlink.Preference {
 // linker returns the linker for device code of all forms.
 func (j *linkJob) linker() dlink.Linker {
 	l := dlink.Linker{
-		Options: j.options, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: j.prefer, MapInputs: j.memory == nil,
+		Options: j.now, PTX: !j.cubin() && !j.checkOnly || j.now.Arch == "", Prefer: j.prefer, MapInputs: j.memory == nil,
 		Separate: j.separate, Link: j.linkWith, Jobs: int(j.opts.Int64("ptxas-jobs")), Apart: j.apart,
 	}
 	if l.Separate == nil {
-		l.Prefer = j.preference()
+		l.Prefer = j.preference(j.build.Nvlink)
 	}
 	l.LTOIR = func(lto *dlink.Intermediate) (dlink.Compiler, error) {
 		j.lowered = true
@@ -117,24 +117,24 @@ func (k *keeper) Lower(ctx context.Context, units []container.Unit, log *diag.Lo
 
 func (j *linkJob) keep(name string, data []byte) {
 	if len(j.archs) > 0 {
-		name = j.options.Arch + "." + name
+		name = j.now.Arch + "." + name
 	}
 	if data != nil && j.opts.Bool("save-temps") && !j.opts.Bool("dry-run") {
 		j.saved = append(j.saved, outfile.File{Path: j.tempPath(name), Data: data})
 	}
 }
 
-func (j *linkJob) tempPath(name string) string {
+func (j *linkRequest) tempPath(name string) string {
 	return strings.TrimSuffix(j.output, filepath.Ext(j.output)) + "." + name
 }
 
 // newCompiler finds the compiler for LLVM bitcode.
 func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, error) {
-	c := &llvm.Compiler{Arch: bitcode.Arch(j.options.Arch), Spelling: j.spelling}
+	c := &llvm.Compiler{Arch: bitcode.Arch(j.now.Arch), Spelling: j.spelling}
 	if c.Arch == "" {
 		return nil, usageError(bitcode.Units[0].Name+", which is LLVM bitcode, records no GPU", "--arch=sm_80 names one")
 	}
-	c.Quick = len(bitcode.Units) > 1 && dlink.Combines(j.options)
+	c.Quick = len(bitcode.Units) > 1 && dlink.Combines(j.now)
 	bitcode.Quick, bitcode.Unchecked = c.Quick, c.Quick && j.fromRustc
 	c.Cache, c.Command = j.assembler.Cache, j.noteCommands
 	if err := j.readCompilerOptions(c); err != nil {
@@ -148,14 +148,14 @@ func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, erro
 
 // newLowerer finds the tools for LTO-IR.
 func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err error) {
-	b := &j.assembler
+	b := &j.build
 	why := ptxas.NeededFor(lto)
 	if b.Path == "" {
 		if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
 			return nil, j.neededFor(why, ptxas.NotForPTX, err)
 		}
 	}
-	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache, Arch: lto.Arch(j.options.Arch)}, Nvlink: b.Nvlink, Command: j.noteCommands}
+	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache, Arch: lto.Arch(j.now.Arch)}, Nvlink: b.Nvlink, Command: j.noteCommands}
 	if l.Nvlink == "" {
 		if l.Nvlink, err = j.findNvlink(why); err != nil {
 			return nil, err
@@ -189,7 +189,7 @@ func (j *linkJob) showCommands(r *link.Result) {
 
 // neededFor adds to an error why a tool is needed, and removes from its help the advice to do
 // without, which would be wrong.
-func (j *linkJob) neededFor(why, without string, err error) error {
+func (j *linkRequest) neededFor(why, without string, err error) error {
 	if m, ok := errors.AsType[*diag.Message](err); ok {
 		m.Help = strings.TrimSuffix(m.Help, without)
 		m.Note(diag.Place{}, why)
@@ -203,8 +203,8 @@ func (j *linkJob) findNvlinkFor(list []*object.Cubin) (err error) {
 	case len(list) == 0 || j.options.CheckOnly:
 	case j.assembler.Mode == ptxas.Whole:
 		return usageError("--ptxas-mode=whole links no cubins, and "+list[0].Name+" has one", "without it, nvlink links the cubins")
-	case j.assembler.Nvlink == "":
-		j.assembler.Nvlink, err = j.findNvlink("needed for " + list[0].Name + ", which has no PTX for " + j.options.Arch)
+	case j.build.Nvlink == "":
+		j.build.Nvlink, err = j.findNvlink("needed for " + list[0].Name + ", which has no PTX for " + j.now.Arch)
 	}
 	return err
 }

@@ -15,10 +15,10 @@ import (
 
 var nvptxLdCommand = subcommand{
 	Command: described("nvptx-none-ld"),
-	run:     links((*linkJob).nvptxLd),
+	run:     links((*linkRequest).nvptxLd),
 }
 
-func (j *linkJob) nvptxLd() error {
+func (j *linkRequest) nvptxLd() error {
 	if j.opts.Bool("version") {
 		return j.show([]byte("ptxlink nvptx-none-ld: " + version() + "\n"))
 	}
@@ -46,7 +46,8 @@ func (j *linkJob) nvptxLd() error {
 	if err := j.checkFiles(); err != nil {
 		return err
 	}
-	targets, err := j.linkAll()
+	job := j.job()
+	targets, err := job.linkAll()
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (j *linkJob) nvptxLd() error {
 	// The text must end in a NUL, because mkoffload finds the end of a module by it. ptxas stops
 	// there, too.
 	text := slices.Concat(result.PTX, result.OffloadMaps, []byte{0})
-	return j.writeResult(result, unused(targets), outfile.File{Path: j.output, Data: text})
+	return job.writeResult(result, unused(targets), outfile.File{Path: j.output, Data: text})
 }
 
 // clangWrapperCommand is linking for clang. It has the options of LLVM's wrapper (NVLinkOpts.td),
@@ -65,7 +66,7 @@ var clangWrapperCommand = subcommand{
 	before:  func(_ *command, _ table, args []string) []string { return clangArguments(args) },
 	like:    map[string]string{"-c": "-r"},
 	unknown: "clang without -B calls LLVM's own clang-nvlink-wrapper, which may know it",
-	run: links(func(j *linkJob) error {
+	run: links(func(j *linkRequest) error {
 		if dir := j.opts.String("cuda-path"); dir != "" { // clang adds Debian's, whose bin is empty
 			j.assembler.First = append(j.assembler.First, ptxas.Directory{Path: filepath.Join(dir, "bin"), Option: "--cuda-path"})
 		}
@@ -125,7 +126,7 @@ func clangArguments(args []string) []string {
 
 // readCompilerOptions reads the options for LLVM bitcode that clang passes to its wrapper. Other
 // links cannot have them.
-func (j *linkJob) readCompilerOptions(c *llvm.Compiler) error {
+func (j *linkRequest) readCompilerOptions(c *llvm.Compiler) error {
 	var log diag.Log
 	features := j.opts.StringSlice("feature")
 	for _, option := range j.opts.StringSlice("plugin-opt") {
@@ -143,7 +144,7 @@ func (j *linkJob) readCompilerOptions(c *llvm.Compiler) error {
 
 // besideCompiler returns the directories in which clang is first looked for: the directory of the
 // clang that calls this program, and the directory of this program if it was called by its path.
-func (j *linkJob) besideCompiler() (dirs []string) {
+func (j *linkRequest) besideCompiler() (dirs []string) {
 	if plugin := j.opts.String("plugin"); filepath.Base(filepath.Dir(plugin)) == "lib" {
 		dirs = append(dirs, filepath.Join(filepath.Dir(plugin), "..", "bin"))
 	}
@@ -177,7 +178,7 @@ func calledBy() (paths []string) {
 var rustLinkerCommand = subcommand{
 	Command: described(rustLinker),
 	before:  func(_ *command, _ table, args []string) []string { return rustArguments(args) },
-	run: links(func(j *linkJob) error {
+	run: links(func(j *linkRequest) error {
 		j.anySuffix, j.fromRustc = true, true
 		return j.run()
 	}),

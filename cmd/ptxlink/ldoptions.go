@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 
 	"ptxlink/link"
 	"ptxlink/link/report"
-	"ptxlink/object/diag"
 )
 
 // refusedOptions are options of ld and LLVM's linkers that cannot be ignored. T stands for all
@@ -28,7 +26,7 @@ var refusedOptions = []advice{
 }
 
 // readLinkerOptions reads the options that ld has too.
-func (j *linkJob) readLinkerOptions() error {
+func (j *linkRequest) readLinkerOptions() error {
 	opts, o := j.opts, &j.options
 	if script := opts.String("version-script"); script != "" {
 		global, local, places, err := readVersionScript(j.read, script)
@@ -79,12 +77,6 @@ func (c *command) lastOf(on, off string) (last bool) {
 		}
 	}
 	return last
-}
-
-func writePulls(w io.Writer, result *link.Result) {
-	for _, p := range result.Pulls {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member), diag.Escape(p.Symbol))
-	}
 }
 
 // writeMap writes the file of -Map. The table of --cref comes last; if --cref is given alone, only

@@ -20,46 +20,58 @@ import (
 	"ptxlink/link/report"
 )
 
-type linkJob struct {
+// linkRequest is what a command line asks of a link. A front makes it: ptxlink, check, deps, or one
+// of the linkers that ptxlink replaces. A linkJob runs it, and does not change it.
+type linkRequest struct {
 	*command
 	opts      *cli.Context
 	options   link.Options
+	assembler ptxas.Build
 	output    string            // "-" is standard output
 	format    string            // "ptx", "cubin" or "fatbin"
 	anySuffix bool              // the output may have any suffix
 	checkOnly bool              // ptxlink check and deps
 	apart     bool              // ptxlink deps: no unit of intermediate code is compiled with others
-	onlyCref  bool              // --cref is given without a map
+	fromRustc bool              // ptxlink llvm-bitcode-linker
 	archs     []string          // the GPUs of a fatbin, if there are several
 	beside    map[string]string // by option, the files of sideFiles that must be written
-	passes    []link.Pass
+	onlyCref  bool              // --cref is given without a map
+	usage     bool              // --resource-usage
+	compare   bool              // --resource-usage=compare
 	// separate separates the inputs of ptxlink nvlink, first with prefer: see dlink.Linker.
-	separate  func(dlink.Preference) (dlink.Separated, []*link.Message)
-	prefer    dlink.Preference
-	lowered   bool           // there was LTO-IR
-	bitcode   bool           // there was LLVM bitcode
-	compiled  sync.Map       // the commands that compile intermediate code, by the name of the module
-	saved     []outfile.File // files of --save-temps that are not written yet
-	kept      int            // number of units that were kept
-	fromRustc bool           // ptxlink llvm-bitcode-linker
-	linked    []link.Options // the options of each target, with its inputs
+	separate func(dlink.Preference) (dlink.Separated, []*link.Message)
+	prefer   dlink.Preference
+}
 
-	assembler ptxas.Build
-	fatbinary string          // path of fatbinary
-	usage     bool            // --resource-usage
-	compare   bool            // --resource-usage=compare
+// linkJob is the run of a request.
+type linkJob struct {
+	linkRequest
+	now       link.Options   // the options of the link that runs, for one GPU
+	build     ptxas.Build    // assembler, with the programs that were found
+	fatbinary string         // path of fatbinary
+	linked    []link.Options // the options of each target, with its inputs
+	passes    []link.Pass
+	lowered   bool            // there was LTO-IR
+	bitcode   bool            // there was LLVM bitcode
+	compiled  sync.Map        // the commands that compile intermediate code, by the name of the module
+	saved     []outfile.File  // files of --save-temps that are not written yet
+	kept      int             // number of units that were kept
 	gpus      []report.GPU    // for the map and the page
 	fromPtxas []*link.Message // likewise
 }
 
+func (j *linkRequest) job() *linkJob {
+	return &linkJob{linkRequest: *j, now: j.options, build: j.assembler}
+}
+
 // links returns the run of a subcommand that links.
-func links(run func(*linkJob) error) func(*command, *cli.Context) error {
+func links(front func(*linkRequest) error) func(*command, *cli.Context) error {
 	return func(c *command, opts *cli.Context) error {
 		c.spelling.Mangled = opts.Bool("no-demangle")
 		c.report.style.Spelling = c.spelling
-		j := &linkJob{command: c, opts: opts}
+		j := &linkRequest{command: c, opts: opts}
 		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
-		err := run(j)
+		err := front(j)
 		if j.assembler.Cache != nil {
 			j.assembler.Cache.Close(opts.Context) // its errors were reported before
 		}
@@ -70,9 +82,9 @@ func links(run func(*linkJob) error) func(*command, *cli.Context) error {
 // sideFiles are the options that name a file beside the output.
 var sideFiles = []string{"Map", "dot", "report", "dependency-file", "unused-inputs", "print-dependencies", "time-trace", "reproduce"}
 
-// run runs a link. Errors that need no input are reported first. Files must be written last, all or
+// run is ptxlink without a subcommand. Errors that need no input are reported first. Files must be written last, all or
 // none.
-func (j *linkJob) run() error {
+func (j *linkRequest) run() error {
 	if j.opts.Bool("version") {
 		return j.show([]byte(version() + "\n"))
 	}
@@ -82,12 +94,12 @@ func (j *linkJob) run() error {
 	if err := inOrder(j.readOptions, j.misspelt, j.readInputs, j.checkFiles, j.reproduce); err != nil {
 		return err
 	}
-	return j.produce(nil)
+	return j.job().produce(nil)
 }
 
 // produce links and writes all files. more returns files that depend on the link, and runs before
 // ptxas; it may be nil.
-func (j *linkJob) produce(more func(*link.Result) []outfile.File) error {
+func (j *linkJob) produce(more func(*linkJob, *link.Result) []outfile.File) error {
 	targets, files, err := j.make(more)
 	switch {
 	case err != nil && j.beside["report"] != "" && !j.opts.Bool("dry-run") && j.opts.Err() == nil:
@@ -117,8 +129,8 @@ func inOrder(steps ...func() error) error {
 }
 
 // make links, and returns the targets and the files to write. The output must be the last file.
-func (j *linkJob) make(more func(*link.Result) []outfile.File) (targets []ptxas.Target, files []outfile.File, err error) {
-	if j.cubin() && j.assembler.Path == "" {
+func (j *linkJob) make(more func(*linkJob, *link.Result) []outfile.File) (targets []ptxas.Target, files []outfile.File, err error) {
+	if j.cubin() && j.build.Path == "" {
 		if err := j.findTools(); err != nil {
 			return nil, nil, err
 		}
@@ -128,7 +140,7 @@ func (j *linkJob) make(more func(*link.Result) []outfile.File) (targets []ptxas.
 	}
 	result := ptxas.Portable(targets).Result
 	if more != nil {
-		files = more(result)
+		files = more(j, result)
 	}
 	output := outfile.File{Path: j.output, From: result}
 	if j.cubin() {
@@ -166,14 +178,14 @@ func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
 }
 
 // readOptions reads the options, and makes the checks that package flag cannot make.
-func (j *linkJob) readOptions() error {
+func (j *linkRequest) readOptions() error {
 	if err := j.readMessageOptions(j.opts); err != nil {
 		return err
 	}
 	return inOrder(j.readLink, j.readLinkerOptions, j.readOutput, j.readArchs, j.readFiles, j.readAssembler)
 }
 
-func (j *linkJob) readLink() error {
+func (j *linkRequest) readLink() error {
 	opts := j.opts
 	optimize, err := j.readOptimize()
 	if err != nil {
@@ -219,7 +231,7 @@ func (j *linkJob) readLink() error {
 	return nil
 }
 
-func (j *linkJob) readFiles() error {
+func (j *linkRequest) readFiles() error {
 	opts := j.opts
 	if j.cubin() && !opts.Bool("compile-only") { // because it cannot have undefined symbols
 		j.options.Spelling = j.spelling.Without("--allow-undefined")
@@ -243,7 +255,7 @@ func (j *linkJob) readFiles() error {
 	return j.warnIgnored(opts)
 }
 
-func (j *linkJob) readOptimize() (o link.Optimize, err error) {
+func (j *linkRequest) readOptimize() (o link.Optimize, err error) {
 	opts := j.opts
 	o = link.Optimize{
 		Level:        int(opts.Int64("O")),
@@ -269,7 +281,7 @@ func (j *linkJob) readOptimize() (o link.Optimize, err error) {
 	return o, nil
 }
 
-func (j *linkJob) readInputs() (err error) {
+func (j *linkRequest) readInputs() (err error) {
 	j.options.Inputs, err = j.findInputs(j.opts.StringSlice("L"))
 	if script := j.opts.String("version-script"); script != "" {
 		j.paths = append(j.paths, script)
@@ -279,7 +291,7 @@ func (j *linkJob) readInputs() (err error) {
 
 // checkFiles returns an error if an output is also an input, or two outputs are the
 // same file.
-func (j *linkJob) checkFiles() error {
+func (j *linkRequest) checkFiles() error {
 	switch {
 	case j.options.CrossReference && j.beside["Map"] == "":
 		j.beside["Map"], j.onlyCref = "-", true

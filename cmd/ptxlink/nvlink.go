@@ -26,7 +26,7 @@ var nvlinkCommand = subcommand{
 	Command: described("nvlink"),
 	first:   optionFiles,
 	like:    map[string]string{"-c": "-r"},
-	run:     links((*linkJob).nvlink),
+	run:     links((*linkRequest).nvlink),
 }
 
 // hostScript is the option with which NVIDIA's nvlink links nothing, so it needs neither inputs nor
@@ -54,7 +54,7 @@ func optionFiles(args []string) (out []string) {
 	return out
 }
 
-func (j *linkJob) nvlink() error {
+func (j *linkRequest) nvlink() error {
 	if j.opts.Bool("version") {
 		said := "ptxlink nvlink: " + version() + "\n"
 		if path, err := j.findPtxas(); err == nil {
@@ -97,7 +97,7 @@ func (j *linkJob) nvlink() error {
 		if err := j.findCubinTools(); err != nil {
 			return err
 		}
-		j.prefer = j.preference()
+		j.prefer = j.preference(j.assembler.Nvlink)
 	}
 	read := func(prefer dlink.Preference) *dlink.Job {
 		o.Prefer = prefer
@@ -134,16 +134,16 @@ func (j *linkJob) nvlink() error {
 	if virtual {
 		return j.linkVirtual(job, register)
 	}
-	return j.produce(func(result *link.Result) []outfile.File {
+	return j.job().produce(func(run *linkJob, result *link.Result) []outfile.File {
 		if len(j.options.Launched) > 0 {
-			j.assembler.Kernels, _ = dlink.Kernels(result, job.Launched, result.Cubins)
+			run.build.Kernels, _ = dlink.Kernels(result, job.Launched, result.Cubins)
 		}
 		return registerFile(job, register, result)
 	})
 }
 
 // warnLeft warns about options that have no effect if NVIDIA's nvlink or the driver links.
-func (j *linkJob) warnLeft(left string, virtual bool) error {
+func (j *linkRequest) warnLeft(left string, virtual bool) error {
 	if left == "" && !virtual {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (j *linkJob) warnLeft(left string, virtual bool) error {
 }
 
 // findCubinTools finds the programs that make a cubin, as nvcc does.
-func (j *linkJob) findCubinTools() (err error) {
+func (j *linkRequest) findCubinTools() (err error) {
 	j.usage = j.usage || j.opts.Bool("verbose")
 	j.assembler.Usage, j.assembler.Compile = j.assembler.Usage || j.usage, j.options.Relocatable
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
@@ -175,7 +175,7 @@ func (j *linkJob) findCubinTools() (err error) {
 }
 
 // checkNvlink returns an error if a command line of ptxlink nvlink is not valid.
-func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
+func (j *linkRequest) checkNvlink(arch, register string, virtual bool) error {
 	if arch == "" {
 		return usageError("no --arch", "--arch=sm_80 names the GPU")
 	}
@@ -197,7 +197,7 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 }
 
 // leftToNvlink returns the option that leaves the link to NVIDIA's nvlink, or "".
-func (j *linkJob) leftToNvlink() string {
+func (j *linkRequest) leftToNvlink() string {
 	listed, _ := flagsOf("nvlink")
 	for _, f := range listed {
 		if name := f.Names()[0]; j.opts.IsSet(name) && describeFlag(f).category == "Left to NVIDIA's nvlink" {
@@ -209,7 +209,7 @@ func (j *linkJob) leftToNvlink() string {
 
 // forNvlink returns the arguments for NVIDIA's nvlink. They are the typed ones, unless they have an
 // option of ptxlink, perhaps in a file: nvlink would refuse it, so it must be removed.
-func (j *linkJob) forNvlink() []string {
+func (j *linkRequest) forNvlink() []string {
 	_, ours := flagsOf("nvlink")
 	if !slices.ContainsFunc(ours, func(f cli.Flag) bool { return j.opts.IsSet(f.Names()[0]) }) {
 		return j.typed
@@ -229,16 +229,18 @@ func (j *linkJob) forNvlink() []string {
 }
 
 // handOver runs NVIDIA's nvlink with the same arguments, but only if the checks find no error.
-func (j *linkJob) handOver(option string) (err error) {
+func (j *linkRequest) handOver(option string) (err error) {
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	nvlink, err := j.findNvlink("needed for " + option)
+	j.options.CheckOnly = true
+	job := j.job()
+	nvlink, err := job.findNvlink("needed for " + option)
 	if err != nil {
 		return err
 	}
-	if j.options.CheckOnly = true; option != "--"+hostScript {
-		if _, err := j.linkAll(); err != nil {
+	if option != "--"+hostScript {
+		if _, err := job.linkAll(); err != nil {
 			return err
 		}
 	}
@@ -258,7 +260,7 @@ func (j *linkJob) handOver(option string) (err error) {
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library that is in no
 // directory belongs to the host, as for nvlink, and so does a shared one, so they are skipped.
-func (j *linkJob) deviceFiles(dirs []string) (files []dlink.File) {
+func (j *linkRequest) deviceFiles(dirs []string) (files []dlink.File) {
 	var libraries []dlink.File
 	inputs := slices.DeleteFunc(slices.Clone(j.inputs), func(in input) bool {
 		dir, ok := libraryPath(in.name)
@@ -343,7 +345,7 @@ func libraryPath(word string) (dir string, ok bool) {
 // rules_cuda calls a link to the toolkit's nvlink without PATH. Otherwise it is the one on PATH,
 // because nvcc puts its own directory first. If nvcc is called by a relative path, that directory
 // is relative too, and must be accepted, although package exec refuses it to be safe.
-func (j *linkJob) findPtxas() (string, error) {
+func (j *linkRequest) findPtxas() (string, error) {
 	if named := j.opts.String("ptxas"); named != "" || os.Getenv("PTXAS") != "" {
 		return j.assembler.Find(named)
 	}

@@ -57,7 +57,7 @@ func TestPtxasBeside(t *testing.T) {
 	t.Cleanup(func() { os.Args[0] = called })
 	for program, want := range map[string]string{nvlink(toolkit): toolkit, nvlink(sandbox): toolkit, nvlink(alias): toolkit, nvlink(shim): other, "nvlink": other, ptxlink: other} {
 		os.Args[0] = program
-		if path, err := new(linkJob).findPtxas(); err != nil || path != filepath.Join(want, "ptxas"+tool.Exe) {
+		if path, err := new(linkRequest).findPtxas(); err != nil || path != filepath.Join(want, "ptxas"+tool.Exe) {
 			t.Errorf("%s: %s, %v", program, path, err)
 		}
 	}

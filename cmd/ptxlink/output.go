@@ -29,7 +29,7 @@ var otherOutputs = []struct{ endings, is, help string }{
 }
 
 // readOutput reads the options that choose the output and its name.
-func (j *linkJob) readOutput() error {
+func (j *linkRequest) readOutput() error {
 	opts := j.opts
 	j.output = opts.String("output")
 	j.format = opts.String("format")
@@ -59,7 +59,7 @@ func (j *linkJob) readOutput() error {
 }
 
 // cubin reports whether the output is not PTX.
-func (j *linkJob) cubin() bool { return j.format != "ptx" }
+func (j *linkRequest) cubin() bool { return j.format != "ptx" }
 
 // checkOutputName returns an error if the suffix of an output is for files that a link cannot
 // write, or for another format. Names without a suffix are accepted.

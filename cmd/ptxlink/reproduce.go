@@ -30,7 +30,7 @@ type reproduction struct {
 
 // reproduce writes the tar of --reproduce. It must do so before the link, because the tar must
 // exist even when ptxlink crashes.
-func (j *linkJob) reproduce() error {
+func (j *linkRequest) reproduce() error {
 	file := j.beside["reproduce"]
 	if file == "" {
 		return nil

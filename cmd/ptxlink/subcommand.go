@@ -51,7 +51,7 @@ var linking = subcommand{
 		ArgsUsage:   "FILE...",
 		Description: description,
 	},
-	run: links((*linkJob).run),
+	run: links((*linkRequest).run),
 }
 
 // subcommands lists the subcommands in the order of --help. It must be set in init, because some of

@@ -13,7 +13,7 @@ import (
 	"ptxlink/object/diag"
 )
 
-func (j *linkJob) readUsage() error {
+func (j *linkRequest) readUsage() error {
 	when := j.opts.String("resource-usage")
 	j.usage = when != "" && !j.opts.Bool("dry-run")
 	j.assembler.Usage = j.usage || (j.beside["report"] != "" || j.beside["Map"] != "") && !j.opts.Bool("dry-run")
@@ -31,7 +31,7 @@ func (j *linkJob) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 		if len(outputs) > 1 {
 			fmt.Fprintf(j.stderr, "%s:\n", targets[i].Arch)
 		}
-		if o.Way != "" && !j.assembler.Verbose { // --verbose prints it already
+		if o.Way != "" && !j.build.Verbose { // --verbose prints it already
 			fmt.Fprintln(j.stderr, diag.Escape(o.Way))
 		}
 		w := tabwriter.NewWriter(j.stderr, 0, 0, 2, ' ', 0)
@@ -75,7 +75,7 @@ func (j *linkJob) writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 // unoptimized assembles the code without -O, --inline and --icf. If that fails, it returns nil; the
 // reason is only a note, because the output does not need this code.
 func (j *linkJob) unoptimized(targets []ptxas.Target) ([]ptxas.Output, error) {
-	b := j.assembler
+	b := j.build
 	b.Temporary = nil
 	plain := make([]ptxas.Target, len(targets))
 	for i, t := range targets {
