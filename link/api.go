@@ -1,13 +1,9 @@
 package link
 
 import (
-	"cmp"
-	"fmt"
-	"strings"
 	"time"
 
 	"ptxlink/internal/infile"
-	"ptxlink/internal/sets"
 	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/object/diag"
@@ -160,33 +156,6 @@ type Options struct {
 	// Stream leaves Result.PTX and Lines empty, so that the output needs no memory. Result.WriteTo
 	// writes the output instead.
 	Stream bool
-}
-
-var (
-	gpuName   = sets.Regexp(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`)
-	gpuDigits = sets.Regexp(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
-)
-
-// CheckArch returns a *Message if arch is not valid as the Arch of options. The empty
-// string is valid.
-func CheckArch(arch string, spelling diag.Spelling) error {
-	if arch == "" || gpuName().MatchString(arch) {
-		return nil
-	}
-	// The message suggests sm_80 for sm_8, 80, sm80, sm-80, SM_80 and 8.0.
-	suggestion := ""
-	if part := gpuDigits().FindStringSubmatch(arch); part != nil && part[1] != "0" && !strings.Contains(arch, ",") {
-		kind := "sm"
-		if strings.HasPrefix(strings.ToLower(arch), "c") {
-			kind = "compute"
-		}
-		suggestion = fmt.Sprintf(" (did you mean %s_%s%s%s?)", kind, part[1], cmp.Or(part[2], "0"), strings.ToLower(part[3]))
-	}
-	help := spelling.Option("--arch") + " wants a name such as sm_80 or sm_90a"
-	if strings.Contains(arch, ",") && spelling.Options != nil {
-		help += "; it may be given several times"
-	}
-	return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not the name of a GPU%s", arch, suggestion)).WithHelp(help)
 }
 
 // Why explains why a definition is in the output, or in Reason why it is not.

@@ -199,7 +199,7 @@ func (o Options) Check() error {
 		}
 	}
 	_, wrong := program.ParseVersion(o.Version)
-	if err := cmp.Or(CheckArch(o.Arch, o.Spelling), wrong, o.Optimize.Check()); err != nil {
+	if err := cmp.Or(object.CheckArch(o.Arch, o.Spelling), wrong, o.Optimize.Check()); err != nil {
 		return err
 	}
 	if o.Relocatable && o.Optimize.Enabled() {

@@ -21,7 +21,7 @@ type Linker struct {
 // the Arch of all links, because it selects the PTX of a library that has several. If a library
 // cannot be read, the error is *Errors.
 func NewLinker(ctx context.Context, arch string, libraries ...Input) (*Linker, error) {
-	if err := CheckArch(arch, diag.Spelling{}); err != nil {
+	if err := object.CheckArch(arch, diag.Spelling{}); err != nil {
 		return nil, err
 	}
 	l := &Linker{arch: arch}

@@ -1,9 +1,13 @@
 package object
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"ptxlink/internal/sets"
+	"ptxlink/object/diag"
 )
 
 // GPU is an architecture: sm_90a is {90, 'a'}.
@@ -14,19 +18,60 @@ type GPU struct {
 
 // ParseGPU reads sm_90a or compute_90a. It returns false for other words.
 func ParseGPU(name string) (g GPU, ok bool) {
-	digits, ok := strings.CutPrefix(name, "sm_")
-	if !ok {
-		digits, ok = strings.CutPrefix(name, "compute_")
-	}
-	if !ok {
+	if !IsArch(name) {
 		return g, false
 	}
+	digits := ArchNumber(name)
 	if n := len(digits); n > 0 && (digits[n-1] == 'a' || digits[n-1] == 'f') {
 		g.Suffix, digits = digits[n-1], digits[:n-1]
 	}
 	number, err := strconv.ParseUint(digits, 10, 16)
 	g.Number = int(number)
 	return g, err == nil
+}
+
+// IsArch reports whether a word of .target or an option is meant as an architecture.
+func IsArch(word string) bool { return strings.HasPrefix(word, "sm_") || IsVirtual(word) }
+
+// IsVirtual reports whether an architecture is one of PTX alone: compute_90a.
+func IsVirtual(arch string) bool { return strings.HasPrefix(arch, "compute_") }
+
+// ArchNumber returns the number of an architecture with its suffix: "90a" for sm_90a and compute_90a.
+func ArchNumber(arch string) string { return arch[strings.IndexByte(arch, '_')+1:] }
+
+// RealArch returns the GPU of a virtual architecture, sm_90a for compute_90a, and other words unchanged.
+func RealArch(arch string) string {
+	if IsVirtual(arch) {
+		return "sm_" + ArchNumber(arch)
+	}
+	return arch
+}
+
+var (
+	gpuName   = sets.Regexp(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`)
+	gpuDigits = sets.Regexp(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
+)
+
+// CheckArch returns a *Message if arch is not valid as the Arch of options. The empty
+// string is valid.
+func CheckArch(arch string, spelling diag.Spelling) error {
+	if arch == "" || gpuName().MatchString(arch) {
+		return nil
+	}
+	// The message suggests sm_80 for sm_8, 80, sm80, sm-80, SM_80 and 8.0.
+	suggestion := ""
+	if part := gpuDigits().FindStringSubmatch(arch); part != nil && part[1] != "0" && !strings.Contains(arch, ",") {
+		kind := "sm"
+		if strings.HasPrefix(strings.ToLower(arch), "c") {
+			kind = "compute"
+		}
+		suggestion = fmt.Sprintf(" (did you mean %s_%s%s%s?)", kind, part[1], cmp.Or(part[2], "0"), strings.ToLower(part[3]))
+	}
+	help := spelling.Option("--arch") + " wants a name such as sm_80 or sm_90a"
+	if strings.Contains(arch, ",") && spelling.Options != nil {
+		help += "; it may be given several times"
+	}
+	return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not the name of a GPU%s", arch, suggestion)).WithHelp(help)
 }
 
 // String returns "sm_90a".

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
@@ -43,8 +42,7 @@ func unread(err error) bool {
 func otherGPU(err error, arch string) {
 	var fault *container.Error
 	gpu, ok := ParseGPU(arch)
-	number, machine := strings.CutPrefix(arch, "sm_")
-	if !ok || !machine || !errors.As(err, &fault) || len(fault.Cubins) == 0 {
+	if !ok || IsVirtual(arch) || !errors.As(err, &fault) || len(fault.Cubins) == 0 {
 		return
 	}
 	for _, target := range fault.Cubins {
@@ -53,7 +51,7 @@ func otherGPU(err error, arch string) {
 		}
 	}
 	fault.Text += "; none of it runs on " + arch
-	fault.Help = fmt.Sprintf("compile it for %s: -gencode arch=compute_%s,code=[%[1]s,compute_%[2]s] (nvcc) or --offload-arch=%[1]s (clang)", arch, number)
+	fault.Help = fmt.Sprintf("compile it for %s: -gencode arch=compute_%s,code=[%[1]s,compute_%[2]s] (nvcc) or --offload-arch=%[1]s (clang)", arch, ArchNumber(arch))
 }
 
 // Walk reads an input, and calls use with each object of device code in it, in file order, until it returns false. PTX has

@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/sets"
 	"ptxlink/link"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
+	"ptxlink/object"
 	"ptxlink/object/diag"
 )
 
@@ -38,11 +40,10 @@ func (j *linkRequest) readAssembler() error {
 		return usageError("-Xptxas names a GPU, for which the link is not checked", "name the GPU with --arch")
 	}
 	for _, arch := range append(j.archs, j.options.Arch) {
-		name, virtual := strings.CutPrefix(arch, "compute_")
-		if !virtual || !j.cubin() {
+		if !object.IsVirtual(arch) || !j.cubin() {
 			continue
 		}
-		help := "name the GPU: --arch=sm_" + name
+		help := "name the GPU: --arch=" + object.RealArch(arch)
 		if j.format == "fatbin" {
 			help += "; a fatbin holds the PTX too"
 		}

@@ -12,6 +12,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/libdevice"
 	"ptxlink/link/pack"
+	"ptxlink/object"
 	"ptxlink/object/diag"
 )
 
@@ -24,10 +25,9 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if len(c.inputs) > 0 {
 		return usageError(fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), "--cuda names a toolkit or libdevice.10.bc")
 	}
-	if err := link.CheckArch(opts.String("arch"), c.spelling); err != nil {
+	if err := object.CheckArch(opts.String("arch"), c.spelling); err != nil {
 		return err
 	}
-	_, gpu, _ := strings.Cut(opts.String("arch"), "_")
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if output == "-" {
 		return usageError("a package is not written to standard output", "name a file with -o")
 	}
-	options := libdevice.Options{Spelling: c.spelling, Arch: "sm_" + gpu, FTZ: opts.Bool("ftz"), LLC: opts.String("llc")}
+	options := libdevice.Options{Spelling: c.spelling, Arch: object.RealArch(opts.String("arch")), FTZ: opts.Bool("ftz"), LLC: opts.String("llc")}
 	var err error
 	if options.Bitcode, err = options.Find(opts.String("cuda")); err != nil {
 		return &exitError{exitIO, err}

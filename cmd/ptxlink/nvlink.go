@@ -72,7 +72,7 @@ func (j *linkRequest) nvlink() error {
 		return j.handOver("--" + hostScript)
 	}
 	arch, register := j.opts.String("arch"), j.opts.String("register-link-binaries")
-	virtual := strings.HasPrefix(arch, "compute_")
+	virtual := object.IsVirtual(arch)
 	j.output, j.format = j.opts.String("output-file"), "cubin"
 	left, lto := j.leftToNvlink(), j.opts.Bool("link-time-opt")
 	if err := inOrder(func() error { return j.checkNvlink(arch, register, virtual) }, j.readLink, j.readLinkerOptions, j.readFiles, j.readAssembler); err != nil {
@@ -182,7 +182,7 @@ func (j *linkRequest) checkNvlink(arch, register string, virtual bool) error {
 	if number, lto := strings.CutPrefix(arch, "lto_"); lto {
 		return usageError(arch+" names LTO-IR and no GPU to link for", "link with -dlto --arch=sm_"+number)
 	}
-	if err := link.CheckArch(strings.Replace(arch, "compute_", "sm_", 1), j.spelling); err != nil {
+	if err := object.CheckArch(object.RealArch(arch), j.spelling); err != nil {
 		return err
 	}
 	switch {

@@ -22,6 +22,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/report"
+	"ptxlink/object"
 	"ptxlink/object/diag"
 )
 
@@ -226,7 +227,7 @@ func (s *server) keep(ctx context.Context, c *command, r *request) error {
 	for _, f := range r.files {
 		inputs = append(inputs, link.Input{Name: f.Name, Text: f.data})
 	}
-	if err := link.CheckArch(r.arch, diag.Spelling{Options: func(string) (string, bool) { return "arch", true }}); err != nil {
+	if err := object.CheckArch(r.arch, diag.Spelling{Options: func(string) (string, bool) { return "arch", true }}); err != nil {
 		return err
 	}
 	linker, err := link.NewLinker(ctx, r.arch, inputs...)

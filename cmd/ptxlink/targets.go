@@ -21,7 +21,7 @@ import (
 func (j *linkRequest) readArchs() error {
 	archs := j.opts.StringSlice("arch")
 	for i, arch := range archs {
-		if err := link.CheckArch(arch, j.spelling); err != nil {
+		if err := object.CheckArch(arch, j.spelling); err != nil {
 			return err
 		}
 		if !slices.Contains(archs[:i], arch) {
@@ -131,7 +131,7 @@ func (j *linkJob) noteMachineCode(cubins []*object.Cubin) {
 	if n := len(names) - 1; n > 0 {
 		text = fmt.Sprintf("%s and %d more have", names[0], n)
 	}
-	number := strings.TrimPrefix(j.now.Arch, "sm_")
+	number := object.ArchNumber(j.now.Arch)
 	var log diag.Log
 	log.Note(diag.Place{}, text+" machine code for "+j.now.Arch+" and no PTX, which optimisation does not change").
 		WithHelp("compile for compute_" + number + " too: nvcc -arch=" + j.now.Arch + ", or CMAKE_CUDA_ARCHITECTURES=" + number + " without -real")

@@ -189,7 +189,7 @@ func (r *reader) containers() container.Options {
 	return container.Options{MaxSize: r.MaxInputSize, Open: r.read.ReadRegular}
 }
 
-func (r *reader) virtual() bool { return strings.HasPrefix(r.Arch, "compute_") }
+func (r *reader) virtual() bool { return object.IsVirtual(r.Arch) }
 
 // candidate is an input whose device code may be linked.
 type candidate struct {

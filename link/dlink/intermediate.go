@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"ptxlink/internal/sets"
 	"ptxlink/link"
@@ -203,7 +202,7 @@ func (c *Intermediate) Arch(link string) string {
 	if best.Number > 0 {
 		link = best.String()
 	}
-	return strings.Replace(link, "compute_", "sm_", 1)
+	return object.RealArch(link)
 }
 
 // Apart returns the modules with the PTX of each unit at its place.

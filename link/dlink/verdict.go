@@ -166,7 +166,7 @@ func (r *reader) report() {
 			m = r.log.Warn(diag.MissingGPU, at, fmt.Sprintf("it has no code for %s, only for %s, and is skipped", r.Arch, strings.Join(have, ", "))).
 				WithHelp("compile it for " + r.Arch + " as well, or link for the GPUs that it was compiled for")
 		case ltoOnly:
-			form, help := "LTO-IR", "compile without -dlto and without code=lto_"+strings.TrimPrefix(r.Arch, "sm_")
+			form, help := "LTO-IR", "compile without -dlto and without code=lto_"+object.ArchNumber(r.Arch)
 			if slices.ContainsFunc(c.Codes, func(code container.Code) bool { data, _ := code.Bytes(); return container.IsOptiXIR(data) }) {
 				form, help = "OptiX-IR", "compile with -ptx in place of -optix-ir"
 			}

@@ -16,6 +16,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
+	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
@@ -88,7 +89,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	l.Tool = findCicc(o.Bitcode)
 	ftz := map[bool]string{false: "-ftz=0", true: "-ftz=1"}[o.FTZ]
 	// nvcc passes these options, with these defaults.
-	l.PTX, err = compile(ctx, log, dir, l.Tool, "-arch", "compute_"+strings.TrimPrefix(o.Arch, "sm_"), "-m64", "--device-c",
+	l.PTX, err = compile(ctx, log, dir, l.Tool, "-arch", "compute_"+object.ArchNumber(o.Arch), "-m64", "--device-c",
 		ftz, "-prec_div=1", "-prec_sqrt=1", "-fmad=1", "-nvvmir-library", fileName, sourceName, "-o", outputName)
 	return l, err
 }

@@ -62,7 +62,7 @@ func (e Extracted) Text() ([]byte, error) {
 // File is the name of the innermost file with the text, and the target if the
 // container has it: k.sm_80.ptx. It contains no directories.
 func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
-	if err := link.CheckArch(o.Arch, o.Spelling); err != nil {
+	if err := object.CheckArch(o.Arch, o.Spelling); err != nil {
 		return nil, err
 	}
 	var log diag.Log

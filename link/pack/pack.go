@@ -94,7 +94,7 @@ func (o Options) Check() error {
 	if formats := []Format{"", Plain, Zstd, NV}; !slices.Contains(formats, o.Format) {
 		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not a package format", o.Format))
 	}
-	return link.CheckArch(o.Arch, o.Spelling)
+	return object.CheckArch(o.Arch, o.Spelling)
 }
 
 // packMembers returns a member for each PTX of the inputs, with unused names.

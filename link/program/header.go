@@ -39,7 +39,7 @@ func (a arch) place() diag.Place { return a.file.At(a.span) }
 func archOf(f *object.File, log *diag.Log) arch {
 	a := arch{file: f}
 	for _, o := range f.Target {
-		if !isArch(o.Word) {
+		if !object.IsArch(o.Word) {
 			continue
 		}
 		gpu, ok := object.ParseGPU(o.Word)
@@ -53,10 +53,6 @@ func archOf(f *object.File, log *diag.Log) arch {
 		log.Error(diag.TargetName, f.At(f.TargetSpan), "no architecture in .target").WithHelp("for example, write .target sm_80")
 	}
 	return a
-}
-
-func isArch(word string) bool {
-	return strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_")
 }
 
 // MergeHeaders returns the header of an output, which has parts from each file. version is the
@@ -224,7 +220,7 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	for i, f := range files {
 		for _, o := range f.Target {
 			switch {
-			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_") || isArch(o.Word):
+			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_") || object.IsArch(o.Word):
 			case o.Word == "map_f64_to_f32" && archs[i].Number >= 20: // ptxas refuses it there
 			case !seen[o.Word]:
 				seen[o.Word] = true

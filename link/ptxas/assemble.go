@@ -173,7 +173,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 			if bytes.Contains(u.text, []byte(".debug_info")) { // ptxas 12.4 crashes on some from LLVM 22
 				failed.Help += log.With("-S", "; %s drops debug information, which it may have crashed on")
 			}
-		case out.State.Success() && strings.HasPrefix(t.Arch, "compute_"):
+		case out.State.Success() && object.IsVirtual(t.Arch):
 			failed.Help = t.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80"
 		}
 	}

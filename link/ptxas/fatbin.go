@@ -15,11 +15,10 @@ import (
 )
 
 func (b Build) fatbinArgs(targets []Target) []string {
-	number := func(name string) string { return name[strings.IndexByte(name, '_')+1:] } // of sm_90a or compute_90a
 	args := []string{"-64", "--create=linked.fatbin"}
 	for _, t := range targets {
 		b.Arch = t.Arch
-		args = append(args, "--image3=kind=elf,sm="+number(b.Arch)+",file="+filePrefix(targets, t)+outputName)
+		args = append(args, "--image3=kind=elf,sm="+object.ArchNumber(b.Arch)+",file="+filePrefix(targets, t)+outputName)
 	}
 	t := Portable(targets)
 	b.Modules = t.Result.Modules
@@ -29,7 +28,7 @@ func (b Build) fatbinArgs(targets []Target) []string {
 	if len(t.Cubins) > 0 { // because the PTX lacks the definitions in the cubins
 		return args
 	}
-	return append(args, "--image3=kind=ptx,sm="+number(t.Result.Target)+",file="+filePrefix(targets, t)+inputName)
+	return append(args, "--image3=kind=ptx,sm="+object.ArchNumber(t.Result.Target)+",file="+filePrefix(targets, t)+inputName)
 }
 
 func filePrefix(targets []Target, t Target) string {
