@@ -48,14 +48,8 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 		wanted = wanted[:i] + " or" + wanted[i+1:]
 	}
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
-	if name == "device" {
-		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + log.With("-L", "; %s names its directory"))
-	} else if IsHostLibrary(name) {
-		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
-	} else if name == "m" {
-		m.WithHelp("libm is a library of the host; for device code, ptxlink libdevice creates libdevice.a" + log.With("-l", ", which %sdevice links") + ", and gcc has a libm.a for nvptx-none (docs/libraries.md)")
-	} else if name == "cudadevrt" {
-		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it, or call functions of the CUDA runtime (docs/libraries.md)")
+	if fact := libraryFact(name); fact != "" {
+		m.WithHelp(strings.Replace(diag.WithOptions(fact, log.With), "libNAME", "lib"+name, 1))
 	} else if near := SimilarLibrary(name, dirs); near != "" {
 		m.WithHelp("did you mean " + near + "?")
 	} else if len(dirs) == 0 {
@@ -113,13 +107,12 @@ func bareLibrary(file string) (name string, ok bool) {
 	return "", false
 }
 
-// hostLibraries are libraries that link lines of host programs have and that contain no
-// device code, in lower case, because Windows takes KERNEL32.LIB for kernel32.lib.
-var hostLibraries = map[string]bool{
-	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
-	"cublas": true, "cublaslt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvjitlink": true, "nvtoolsext": true,
-	"kernel32": true, "user32": true, "gdi32": true, "winspool": true, "shell32": true, "ole32": true, "oleaut32": true, "uuid": true, "comdlg32": true, "advapi32": true,
+// libraryFact returns what is known of a library that commands name and that is likely to be missing, or "". The name is in
+// lower case in the list, because Windows takes KERNEL32.LIB for kernel32.lib.
+func libraryFact(name string) string {
+	return strings.Join(diag.FactOf("libraries", strings.ToLower(name)), "")
 }
 
-// IsHostLibrary reports whether a -l is known to name a library without device code.
-func IsHostLibrary(name string) bool { return hostLibraries[strings.ToLower(name)] }
+// IsHostLibrary reports whether a -l is known to name a library without device code of its own, which link lines of host programs
+// have, or one that nvcc always names.
+func IsHostLibrary(name string) bool { return libraryFact(name) != "" && name != "device" }

@@ -7,55 +7,15 @@ import (
 	"ptxlink/object/diag"
 )
 
-// syscalls holds the functions that the driver provides: ptxas accepts them as
-// undefined in a whole program (PTX Interoperability 3; the rest was found by
-// testing every name in ptxas 12.4 and 13.5, as TestSyscalls does).
-var syscalls = setOf(`
-	vprintf vfprintf malloc free __assertfail __profile
-	cnpCtxSynchronize cnpDeviceGetAttribute cnpDeviceGetName cnpDeviceGetTotalMem
-	cnpEventCreate cnpEventDestroy cnpEventRecord cnpFuncGetAttribute
-	cnpGetCacheConfig cnpGetDevice cnpGetDeviceCount cnpGetLastError cnpGetLimit
-	cnpGetParameterBuffer cnpGetParameterBufferV2 cnpGetSharedMemConfig
-	cnpLaunchDevice cnpLaunchDeviceV2 cnpSetLastError
-	cnpStreamCreate cnpStreamDestroy cnpStreamWaitEvent
-	cudaGraphKernelNodeSetEnabled cudaGraphKernelNodeSetGridDim
-	cudaGraphKernelNodeSetParam cudaGraphKernelNodeUpdatesApply
-	cudaGraphLaunch cudaGraphSetConditional
-	cudaFabricOpErrorStatusCount cudaFabricOpErrorStatusGet
-	cudaDeviceMemcpyAsync cudaDeviceMemcpyBatchAsync cudaResizeSharedMemory
-	cudaSubgridScheduleManageWarpSpecializedWorkspaceAndDependencies
-	cudaSubgridSynchronousWorkspaceAdvanceWorkset cudaSubgridSynchronousWorkspaceCompleteAndFetchWorkItem
-	cudaSubgridSynchronousWorkspaceGetWorksetUserData cudaSubgridSynchronousWorkspaceInitialize
-	cudaSubgridWarpSpecializedWorkspaceAdvanceWorkset cudaSubgridWarpSpecializedWorkspaceCompleteWorkItem
-	cudaSubgridWarpSpecializedWorkspaceFetchWorkItem cudaSubgridWarpSpecializedWorkspaceGetWorksetUserData
-	cudaSubgridWarpSpecializedWorkspaceInitialize cudaSubgridWarpSpecializedWorkspaceWaitOnWorkItemDependencies`)
-
 // IsSyscall reports whether the driver provides the function, so that it may stay
-// undefined.
-func IsSyscall(name string) bool {
-	return syscalls[name] || strings.HasPrefix(name, "__cuda_syscall")
-}
+// undefined: ptxas accepts it as undefined in a whole program (PTX Interoperability 3; the rest was found by
+// testing every name in ptxas 12.4 and 13.5, as TestSyscalls does).
+func IsSyscall(name string) bool { return diag.FactOf("functions of the driver", name) != nil }
 
-// deviceRuntime holds the functions of libcudadevrt, without those that end in _ptsz (TestCudadevrtNames). Other functions of CUDA
-// with such names are left to ptxas.
-var deviceRuntime = setOf(`
-	cudaCGGetIntrinsicHandle cudaCGGetRank cudaCGGetSize cudaCGSynchronize cudaCGSynchronizeGrid
-	cudaDeviceGetAttribute cudaDeviceGetCacheConfig cudaDeviceGetLimit cudaDeviceGetSharedMemConfig cudaDeviceSynchronize
-	cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaFree cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount
-	cudaGetErrorName cudaGetErrorString cudaGetLastError cudaGetParameterBuffer cudaGetParameterBufferV2 cudaLaunchDevice cudaLaunchDeviceV2
-	cudaMalloc cudaMemcpy2DAsync cudaMemcpy3DAsync cudaMemcpyAsync cudaMemset2DAsync cudaMemset3DAsync cudaMemsetAsync
-	cudaOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaPeekAtLastError
-	cudaRuntimeGetVersion cudaStreamCreateWithFlags cudaStreamDestroy cudaStreamWaitEvent`)
-
-// InDeviceRuntime reports whether libcudadevrt defines the function.
-func InDeviceRuntime(name string) bool { return deviceRuntime[strings.TrimSuffix(name, "_ptsz")] }
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
+// InDeviceRuntime returns what to do if libcudadevrt defines the function (TestCudadevrtNames), else "". Other functions of CUDA with
+// such names are left to ptxas.
+func InDeviceRuntime(name string) string {
+	return strings.Join(diag.FactOf("functions of libcudadevrt", strings.TrimSuffix(name, "_ptsz")), "")
 }
 
 // MayStayUndefined reports whether the driver provides the function, or ptxas decides on it.
@@ -70,7 +30,7 @@ func leftToPtxas(name string) bool {
 	}
 	for _, prefix := range []string{"cuda", "cnp"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" && 'A' <= rest[0] && rest[0] <= 'Z' {
-			return !IsSyscall(name) && !InDeviceRuntime(name)
+			return !IsSyscall(name) && InDeviceRuntime(name) == ""
 		}
 	}
 	return false

@@ -19,7 +19,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/txtar"
+
 	"ptxlink/link"
+	"ptxlink/object/diag"
 )
 
 // namedOption matches an option in a message, with what is before it.
@@ -196,9 +198,9 @@ exit 255
 // foreignOptions are options of other tools, and misspelt ones, for which there is advice.
 func foreignOptions() []string {
 	list := []string{"-use_fast_math", "-optf=x", "-out", "-output=x", "-undefind", "--gc-section", "--alow-undefined=x"}
-	for _, a := range slices.Concat(compilerOptions, refusedOptions) {
-		for name := range strings.FieldsSeq(a.names) {
-			list = append(list, "--"+name)
+	for _, f := range slices.Concat(diag.Facts(compilerOptions), diag.Facts(refusedOptions)) {
+		for _, name := range f.Names {
+			list = append(list, "--"+strings.TrimSuffix(name, "*"))
 		}
 	}
 	return list

@@ -233,24 +233,19 @@ func splitLetters(t table, args []string) (split []string) {
 	return split
 }
 
-// advice says what to do instead of using options of other tools. In text, NAME stands for the name
-// of the option. use is added to text if the command takes option, an option of ptxlink.
-type advice struct{ names, text, option, use string }
-
-// adviceFor returns the advice of a list for an option, or "".
-func adviceFor(t table, list []advice, name string) string {
-	for _, a := range list {
-		for known := range strings.FieldsSeq(a.names) {
-			if name == known || known == "T" && strings.HasPrefix(name, "T") {
-				text := strings.Replace(a.text, "-NAME", "-"+name, 1)
-				if t.takes(a.option) {
-					text += t.With(a.option, a.use)
-				}
-				return text
-			}
-		}
+// adviceFor returns what a list of diag says to do instead of using an option of another tool, or "". NAME stands for the
+// name of the option.
+func adviceFor(t table, list, name string) string {
+	lines := diag.FactOf(list, name)
+	if lines == nil {
+		return ""
 	}
-	return ""
+	return diag.WithOptions(strings.Replace(lines[0], "-NAME", "-"+name, 1), func(option, use string) string {
+		if !t.takes(option) {
+			return ""
+		}
+		return t.With(option, use)
+	})
 }
 
 // takes reports whether a command takes an option. If the option has a fixed list of words as
@@ -261,36 +256,9 @@ func (t table) takes(option string) bool {
 	return f == nil || word == "" || slices.Contains(strings.Fields(f.Value.(*choice).words), word)
 }
 
-// compilerOptions are options of nvcc, clang, nvlink and ptxas that a link command may contain by
-// mistake.
-var compilerOptions = []advice{
-	{"lineinfo generate-line-info", "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines", "-Xptxas=-lineinfo", ", and %s does so anyway"},
-	{"G device-debug", "-G is for the compiler; ptxlink passes -g to ptxas if a module has DWARF", "", ""},
-	{"g debug", "-g is for the compiler; ptxlink passes it to ptxas if a module has DWARF", "", ""},
-	{"rdc relocatable-device-code", "-rdc=true is for the compiler; ptxlink always links relocatable device code", "", ""},
-	{"dc device-c dw device-w compile", "compile with nvcc -ptx -rdc=true; ptxlink links the result", "", ""},
-	{"dlink device-link", "ptxlink always links device code", "-o NAME.cubin", "; %s assembles the result"},
-	{"gencode generate-code gpu-architecture code gpu-code march mcpu cuda-gpu-arch offload-arch", "", "--arch sm_80", "%s names the GPU"},
-	{"###", "", "--dry-run", "%s prints the commands that it would run"},
-	{"maxrregcount", "", "-Xptxas=-maxrregcount=N", "%s passes it to ptxas"},
-	{"suppress-stack-size-warning", "", "-Xptxas=--suppress-stack-size-warning", "%s passes it to ptxas"},
-	{"ptxas-options", "", "-Xptxas", "%s ARG passes it to ptxas"},
-	{"res-usage", "", "--resource-usage", "%s prints registers, spills and sizes"},
-	{"Xnvlink nvlink-options", "-NAME is for nvcc; ptxlink nvlink takes the options of nvlink themselves", "", ""},
-	{"Xlinker Wl linker-options", "-Xlinker and -Wl, are for compilers; give the option itself", "", ""},
-	{"Xcompiler compiler-options Xarchive archive-options Xnvprune nvprune-options", "-NAME is for nvcc, which passes its value to another program; leave out both", "", ""},
-	{"ptx lto-emit-asm", "", "--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin"},
-	{"S emit-asm", "", "--lto-emit-asm", "%s writes PTX"},
-	{"fatbin", "", "--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin"},
-	{"keep keep-dir", "", "--save-temps", "%s keeps the linked PTX and the parts beside the output"},
-	{"optf options-file", "@FILE reads arguments from FILE", "", ""},
-	{"cuda-path ptxas-path", "", "--ptxas", "%s names the program itself"},
-	{"std fPIC fpic use_fast_math use-fast-math ftz prec-div prec-sqrt fmad D define-macro pthread fopenmp x include pre-include ccbin compiler-bindir cudart cudadevrt " +
-		"extended-lambda expt-extended-lambda expt-relaxed-constexpr extra-device-vectorization default-stream restrict ewp dopt src-in-ptx " +
-		"diag-suppress diag-error diag-warn split-compile optix-ir opt-info objtemp jobserver Ofast-compile Ofc use-local-env foffload fgpu-rdc", "-NAME is for the compiler", "", ""},
-	{"dlto flto lto gen-opt-lto dlink-time-opt ltoir", "LTO-IR among the inputs is compiled without an option", "-O", "; %s1 inlines functions of other modules"},
-	{"I include-path isystem", "-NAME is for the compiler", "-L", "; %s names a directory with libraries"},
-}
+// Lists of options that a link command may contain by mistake: those of nvcc, clang, nvlink and ptxas, and options of ld and LLVM's
+// linkers that cannot be ignored.
+const compilerOptions, refusedOptions = "options of compilers", "refused options"
 
 func unknownOption(t table, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")

@@ -12,19 +12,6 @@ import (
 	"ptxlink/link/report"
 )
 
-// refusedOptions are options of ld and LLVM's linkers that cannot be ignored. T stands for all
-// options that begin with T.
-var refusedOptions = []advice{
-	{"T script dT default-script Ttext Tdata Tbss section-start image-base", "the parts of a PTX module have no addresses", "", ""},
-	{"shared Bshareable pie pic-executable no-dynamic-linker dynamic-linker", "there are no shared libraries of PTX; the output is one module", "", ""},
-	{"rpath rpath-link soname h f auxiliary F filter R just-symbols", "there are no shared libraries of PTX", "", ""},
-	{"init fini", "the host starts the kernels", "", ""},
-	{"dynamic-list retain-symbols-file", "the host finds what has linkage", "--version-script", "; %s and --export choose"},
-	{"oformat b format-input", "the output is PTX, or what ptxas makes of it", "--format", "; %s chooses its form"},
-	{"lto-emit-llvm", "ptxlink writes no LLVM bitcode, which llvm-link joins", "--lto-emit-asm", "; %s writes PTX"},
-	{"start-lib end-lib", "ptxlink ar makes an archive of modules, whose members are linked when they are needed", "", ""},
-}
-
 // readLinkerOptions reads the options that ld has too.
 func (j *linkRequest) readLinkerOptions() error {
 	opts, o := j.opts, &j.options

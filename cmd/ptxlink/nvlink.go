@@ -294,7 +294,7 @@ func (j *linkRequest) deviceFiles(dirs []string) (files []dlink.File) {
 			switch {
 			case ok && shared == "":
 				libraries = append(libraries, dlink.File{Path: path, Library: true})
-			case object.IsHostLibrary(bare), bare == "m", bare == "cudadevrt": // nvcc always names the last
+			case object.IsHostLibrary(bare):
 			case exact:
 				j.options.NotLinked = append(j.options.NotLinked, name[1:]+", as no -L directory has it"+similarLibrary(name, dirs))
 			case shared != "":

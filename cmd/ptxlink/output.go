@@ -18,16 +18,6 @@ import (
 	"ptxlink/object/diag"
 )
 
-// otherOutputs maps suffixes of files that a link cannot write to the programs that write them.
-var otherOutputs = []struct{ endings, is, help string }{
-	{".o .obj", "an object file", "write out.ptx, or out.cubin, which nvlink reads; ptxlink ar --format=nv makes host objects of PTX"},
-	{".a .lib", "an archive", "ptxlink ar libx.a a.ptx makes one of separate modules"},
-	{".so .dll .dylib .exe", "a program of the host", "write out.ptx or out.cubin, and load it with cuModuleLoad"},
-	{".gz .zst .lz4 .xz .bz2 .zip", "a compressed file", "write out.ptx and compress it, or write to - and pipe it"},
-	{".bc .ll", "LLVM IR", "write out.ptx or out.cubin"},
-	{".c .cc .cpp .cxx .cu .cuh .h .hpp .rs .py", "source code", "write out.ptx or out.cubin"},
-}
-
 // readOutput reads the options that choose the output and its name.
 func (j *linkRequest) readOutput() error {
 	opts := j.opts
@@ -76,10 +66,8 @@ func checkOutputName(path, format string) error {
 	case ending == ".fatbin":
 		return usageError(fmt.Sprintf("%s would be written to %s", what, path), "write out.cubin, or a fatbin without --cubin and -c")
 	}
-	for _, other := range otherOutputs {
-		if slices.Contains(strings.Fields(other.endings), ending) {
-			return usageError(fmt.Sprintf("the name %s suggests %s, but the output is %s", path, other.is, what), other.help)
-		}
+	if other := diag.FactOf("suffixes of other outputs", ending); other != nil {
+		return usageError(fmt.Sprintf("the name %s suggests %s, but the output is %s", path, other[0], what), other[1])
 	}
 	return usageError(fmt.Sprintf("%s would be written to %s, whose suffix is not known", what, path),
 		fmt.Sprintf("write out.%s, or say --format=%s", format, format))

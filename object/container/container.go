@@ -18,6 +18,7 @@ import (
 	"ptxlink/internal/infile"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/sets"
+	"ptxlink/object/diag"
 )
 
 // Member is one PTX text inside a file.
@@ -384,27 +385,10 @@ const (
 	kinds
 )
 
-var kindWords = [kinds]struct{ one, many, help string }{
-	tileIR:         {"CUDA Tile IR", "CUDA Tile IR", "tile kernels are not linked with other code: load their cubin, which nvcc --tilecubin or tileiras writes, beside the output"},
-	cubin:          {"a cubin", "cubins", "a cubin is machine code: if it is relocatable (ptxas -c) and runs on the GPU of --arch, it links into a cubin: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
-	ltoIR:          {"LTO-IR", "LTO-IR", "a link compiles LTO-IR with NVIDIA's nvlink, for its GPU or a later one; to keep the PTX, compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
-	optixIR:        {"OptiX-IR", "OptiX-IR", "a link compiles OptiX-IR with NVIDIA's nvlink, for its GPU or a later one; to keep the PTX, which OptiX reads as well, compile with -ptx in place of -optix-ir"},
-	obfuscated:     {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
-	bitcode:        {"LLVM bitcode", "LLVM bitcode", "a link compiles bitcode with clang, for its GPU or a later one: ptxlink FILE... -o out.ptx --arch=sm_80"},
-	bitcodeOther:   {"LLVM bitcode", "LLVM bitcode", "only bitcode for nvptx64-nvidia-cuda is linked: compile it with --target=nvptx64-nvidia-cuda"},
-	bitcodeUnknown: {"LLVM bitcode that names no target", "LLVM bitcode that names no target", "if it is damaged, build or copy it again; else compile it with --target=nvptx64-nvidia-cuda"},
-	bundle:         {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
-	foreign:        {"a Mach-O file", "Mach-O files", "only ELF and COFF host objects are read; take the PTX out with cuobjdump -xptx all"},
-	packed:         {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
-	tar:            {"a tar archive", "tar archives", "take the files out with tar -xf, and name those"},
-	png:            {"a PNG image", "PNG images", ""},
-	spirv:          {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
-	segment:        {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
-	deviceOther:    {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
-	host:           {"host code", "host code", "leave it to the linker of the host; if its source has device code, compile with nvcc -dc -gencode arch=compute_80,code=compute_80"},
-	stripped:       {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
-	wholeProgram:   {"an object of cl /GL", "objects of cl /GL", "only Microsoft's linker reads it; compile without /GL"},
-	other:          {"a file without device code", "files without device code", ""},
+// words returns one and several of a kind, and what to do, by the facts of diag, which are in the order of the kinds.
+func (k kind) words() (one, many, help string) {
+	lines := diag.Facts("what files hold")[k].Lines
+	return lines[0], lines[1], strings.Join(lines[2:], "")
 }
 
 type refusal struct {
@@ -443,16 +427,16 @@ func (h *holdings) words() (what, help string) {
 		if n == 0 || what >= host && len(parts) > 0 {
 			continue
 		}
-		part := kindWords[what].one
+		part, many, advice := what.words()
 		if n > 1 {
-			part = kindWords[what].many
+			part = many
 		}
 		if len(h.targets[what]) > 0 {
 			part += " for " + strings.Join(h.targets[what], ", ")
 		}
 		parts = append(parts, part)
 		if help == "" {
-			help = kindWords[what].help
+			help = advice
 			if number, ok := strings.CutPrefix(append(h.targets[what], "")[0], "sm_"); ok {
 				help = strings.ReplaceAll(help, "_80", "_"+number)
 			}

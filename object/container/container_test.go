@@ -18,6 +18,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"ptxlink/internal/oracles"
+	"ptxlink/object/diag"
 )
 
 var one = []byte("// one\n.version 8.0\n.target sm_80\n.address_size 64\n.visible .func one() { ret; }\n")
@@ -287,6 +288,13 @@ func TestPlainTextIsNotCopied(t *testing.T) {
 		if members, err := Open("f", []byte(text), Options{}); err != nil || len(members) != 1 || string(members[0].Text) != text {
 			t.Errorf("%q: %v, %v", text, members, err)
 		}
+	}
+}
+
+// TestKinds checks that each kind has a fact.
+func TestKinds(t *testing.T) {
+	if n := len(diag.Facts("what files hold")); n != int(kinds) {
+		t.Errorf("%d facts for %d kinds", n, kinds)
 	}
 }
 

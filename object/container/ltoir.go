@@ -22,13 +22,15 @@ func IsLTOIR(data []byte) bool { return prefixed(data, ltoMagic) }
 
 // Form returns what the code is called.
 func (u Unit) Form() string {
+	what := ltoIR
 	switch {
 	case u.Bitcode != nil:
-		return kindWords[bitcode].one
+		what = bitcode
 	case IsOptiXIR(u.Data):
-		return kindWords[optixIR].one
+		what = optixIR
 	}
-	return kindWords[ltoIR].one
+	one, _, _ := what.words()
+	return one
 }
 
 // IsOptiXIR reports whether data is what nvcc -optix-ir writes: LTO-IR with another number in its

@@ -19,46 +19,6 @@ type Spelling struct {
 	Mangled bool
 }
 
-// fields maps options to the fields and functions of the Go API.
-var fields = map[string]string{
-	"--allow-undefined":  "Options.AllowUndefined",
-	"--arch":             "Options.Arch",
-	"--cache":            "OpenCache",
-	"--cache-dir":        "Cache.Dir",
-	"--dedupe-identical": "Options.DedupeIdentical",
-	"--clang":            "Compiler.Path",
-	"--defsym":           "Options.Define",
-	"--entry":            "Options.Entries",
-	"--export":           "Options.Exports",
-	"--ftz":              "Options.FTZ",
-	"--host":             "Options.Host",
-	"--inline":           "Options.Optimize.Inline",
-	"--kernels-used":     "Options.Kernels",
-	"--keep-line-info":   "Options.KeepLines",
-	"--llc":              "Options.LLC",
-	"--localize":         "Options.Localize",
-	"--nvvm":             "Lowerer.NVVM",
-	"--localize-symbol":  "Options.LocalizeInputs",
-	"--no-inline":        "Options.Optimize.NoInline",
-	"--nvlink":           "Build.Nvlink",
-	"--ptx-version":      "Options.Version",
-	"--ptxas":            "Options.Path",
-	"--ptxas-budget":     "Build.Budget",
-	"--ptxas-mode":       "Build.Mode",
-	"--require-defined":  "Options.RequireDefined",
-	"--trace-symbol":     "Options.TraceSymbols",
-	"--weaken-symbol":    "Options.Weaken",
-	"--whole-archive":    "Input.WholeArchive",
-	"--why-live":         "Options.WhyLive",
-	"--wrap":             "Options.Wrap",
-	"-S":                 "Options.StripDebug",
-	"-W":                 "-W",
-	"-Xptxas":            "Options.Args",
-	"-c":                 "Options.Compile",
-	"-r":                 "Options.Relocatable",
-	"-u":                 "Options.Undefined",
-}
-
 // spelled returns an option, with its value if it has one, as the program spells it.
 func (s Spelling) spelled(option string) (spelling string, taken bool) {
 	name := option
@@ -66,8 +26,8 @@ func (s Spelling) spelled(option string) (spelling string, taken bool) {
 		name = option[:end]
 	}
 	if s.Options == nil {
-		field, ok := fields[name]
-		return field, ok
+		field := FactOf("options in the Go API", name)
+		return strings.Join(field, ""), field != nil
 	}
 	spelling, taken = s.Options(name)
 	return spelling + option[len(name):], taken
