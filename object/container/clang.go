@@ -20,13 +20,11 @@ func MendClang(cubin []byte) []byte {
 	if !bytes.Contains(cubin, []byte(list)) && !bytes.Contains(cubin, []byte("__static__")) {
 		return cubin
 	}
+	cubin = bytes.Clone(cubin)
 	f, err := openCubin(cubin)
-	if err != nil || len(f.symbols) == 0 || !f.wide || !(Cubin{Data: cubin}).Relocatable() {
+	if err != nil || !f.wide || !(Cubin{Data: cubin}).Relocatable() {
 		return cubin
 	}
-	cubin = bytes.Clone(cubin)
-	entries, _ := span(cubin, f.table.off, f.table.size)
-	entry := func(i int) []byte { return entries[(i+1)*elf.Sym64Size:] } // symbols leaves out the first
 	twins := map[string]int{}
 	var array elfSymbol
 	for i, s := range f.symbols {
@@ -45,17 +43,17 @@ func MendClang(cubin []byte) []byte {
 		switch {
 		case s.section != elf.SHN_UNDEF:
 		case elf.ST_TYPE(s.info) == elf.STT_FUNC && listed[i]:
-			entry(i)[5] |= kernel
+			f.entry(i)[5] |= kernel
 		case elf.ST_TYPE(s.info) == sttObject && found && strings.HasPrefix(s.name, "_Z"):
-			copy(entry(i)[:4], entry(twin)[:4])
+			copy(f.entry(i)[:4], f.entry(twin)[:4])
 		}
 	}
 	return cubin
 }
 
 // onlyListed returns the symbols that relocations of an array refer to, and no others: the numbers
-// of cubinFile.symbols.
-func (f *cubinFile) onlyListed(array elfSymbol) map[int]bool {
+// of symbolFile.symbols.
+func (f *symbolFile) onlyListed(array elfSymbol) map[int]bool {
 	listed, used := map[int]bool{}, map[int]bool{}
 	for _, s := range f.relocs() {
 		for r := range s.all() {

@@ -5,7 +5,6 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -62,42 +61,33 @@ func CheckCubin(data []byte) error {
 // ones may follow global ones, as in the cubins of whole-program ptxas. The cubin has passed
 // CheckCubin.
 func Localise(cubin []byte, names []string) {
-	f, fault := tryELF(cubin)
-	if len(names) == 0 || fault != nil || !f.wide {
+	f, err := openELF(cubin)
+	if len(names) == 0 || err != nil || !f.wide || f.table < 0 {
 		return
 	}
 	wanted := map[string]bool{}
 	for _, name := range names {
 		wanted[name] = true
 	}
-	for i := range f.count {
-		s := f.section(i)
-		if s.kind != elf.SHT_SYMTAB || uint64(s.link) >= f.count {
-			continue
+	info := cubin[f.sections+uint64(f.table)*f.stride+44:] // the first global symbol
+	locals := le.Uint32(info)
+	for i, s := range f.symbols {
+		if entry := f.entry(i); s.section != elf.SHN_UNDEF && elf.ST_BIND(s.info) == elf.STB_GLOBAL && wanted[s.name] {
+			entry[4] = elf.ST_INFO(elf.STB_LOCAL, elf.ST_TYPE(s.info))
 		}
-		table, pool := f.contents(s), f.contents(f.section(uint64(s.link)))
-		info := cubin[f.sections+i*f.stride+44:] // the first global symbol
-		locals := le.Uint32(info)
-		for k := range uint32(len(table) / elf.Sym64Size) {
-			symbol := table[k*elf.Sym64Size:][:elf.Sym64Size]
-			name := uint64(le.Uint32(symbol))
-			if le.Uint16(symbol[6:]) != uint16(elf.SHN_UNDEF) && elf.ST_BIND(symbol[4]) == elf.STB_GLOBAL && wanted[cString(pool, name, math.MaxUint64)] {
-				symbol[4] = elf.ST_INFO(elf.STB_LOCAL, elf.ST_TYPE(symbol[4]))
-			}
-			if k == locals && elf.ST_BIND(symbol[4]) == elf.STB_LOCAL {
-				locals++
-			}
+		if uint32(i+1) == locals && elf.ST_BIND(f.entry(i)[4]) == elf.STB_LOCAL {
+			locals++
 		}
-		le.PutUint32(info, locals)
 	}
+	le.PutUint32(info, locals)
 }
 
-// cubinFile is a cubin with its sections and symbols. debug/elf copies both, and does not accept the versions
+// symbolFile is a cubin or host object with its sections and symbols. debug/elf copies both, and does not accept the versions
 // and ABIs of CUDA in the header.
-type cubinFile struct {
+type symbolFile struct {
 	*elfFile
 	list    []elfSection // their names are not cut
-	table   *elfSection  // of symbols, or nil
+	table   int          // the section of symbols, or -1
 	symbols []elfSymbol  // without the first, which is empty
 }
 
@@ -108,14 +98,22 @@ type elfSymbol struct {
 	value, size uint64
 }
 
-// openCubin reads the sections of a cubin that is complete, and its symbols. The names share memory with each
-// other, and not with the cubin, which may be part of a mapped file.
-func openCubin(cubin []byte) (*cubinFile, error) {
+// openCubin is openELF for a cubin that is complete.
+func openCubin(cubin []byte) (*symbolFile, error) {
 	if err := CheckCubin(cubin); err != nil {
 		return nil, err
 	}
-	file, _ := tryELF(cubin)
-	f := &cubinFile{elfFile: file}
+	return openELF(cubin)
+}
+
+// openELF reads the sections of an ELF file, and its symbols. The names share memory with each
+// other, and not with the file, which may be mapped.
+func openELF(data []byte) (*symbolFile, error) {
+	file, fault := tryELF(data)
+	if fault != nil {
+		return nil, fault
+	}
+	f := &symbolFile{elfFile: file}
 	names := string(f.names)
 	f.list = make([]elfSection, 0, f.count)
 	for i := range f.count {
@@ -123,23 +121,34 @@ func openCubin(cubin []byte) (*cubinFile, error) {
 		s.name = stringAt(names, f.order.Uint32(f.data[f.sections+i*f.stride:]))
 		f.list = append(f.list, s)
 	}
-	return f, f.readSymbols()
+	f.table = slices.IndexFunc(f.list, func(s elfSection) bool { return s.kind == elf.SHT_SYMTAB })
+	if f.table >= 0 {
+		return f, f.readSymbols()
+	}
+	return f, nil
 }
 
-func (f *cubinFile) readSymbols() error {
-	f.table = f.find(func(s elfSection) bool { return s.kind == elf.SHT_SYMTAB })
-	if f.table == nil {
-		return nil
-	}
-	size := elf.Sym32Size
+// symbolSize returns the size of a symbol, in bytes.
+func (f *symbolFile) symbolSize() int {
 	if f.wide {
-		size = elf.Sym64Size
+		return elf.Sym64Size
 	}
-	data := f.contents(*f.table)
-	if len(data)%size != 0 || f.table.flags&elf.SHF_COMPRESSED != 0 || uint64(f.table.link) >= f.count {
+	return elf.Sym32Size
+}
+
+// entry returns the bytes in the file of a symbol of symbols.
+func (f *symbolFile) entry(i int) []byte {
+	size := f.symbolSize()
+	return f.contents(f.list[f.table])[(i+1)*size:][:size]
+}
+
+func (f *symbolFile) readSymbols() error {
+	table, size := f.list[f.table], f.symbolSize()
+	data := f.contents(table)
+	if len(data)%size != 0 || table.flags&elf.SHF_COMPRESSED != 0 || uint64(table.link) >= f.count {
 		return errors.New("its table of symbols is damaged")
 	}
-	names := string(f.contents(f.list[f.table.link]))
+	names := string(f.contents(f.list[table.link]))
 	f.symbols = make([]elfSymbol, 0, len(data)/size)
 	for at := size; at < len(data); at += size {
 		b := data[at:]
@@ -154,17 +163,12 @@ func (f *cubinFile) readSymbols() error {
 	return nil
 }
 
-// find returns the first wanted section, or nil.
-func (f *cubinFile) find(wanted func(elfSection) bool) *elfSection {
-	if i := slices.IndexFunc(f.list, wanted); i >= 0 {
+// named returns the first section with a name, or nil.
+func (f *symbolFile) named(name string) *elfSection {
+	if i := slices.IndexFunc(f.list, func(s elfSection) bool { return s.name == name }); i >= 0 {
 		return &f.list[i]
 	}
 	return nil
-}
-
-// named returns the first section with a name, or nil.
-func (f *cubinFile) named(name string) *elfSection {
-	return f.find(func(s elfSection) bool { return s.name == name })
 }
 
 // stringAt is cString of a table whose memory the result may share.

@@ -95,7 +95,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := symbolReader{cubinFile: f, sizes: map[string]int64{}, prototypes: f.prototypes(), params: f.params(), needs: f.needs(), refs: f.references()}
+	r := symbolReader{symbolFile: f, sizes: map[string]int64{}, prototypes: f.prototypes(), params: f.params(), needs: f.needs(), refs: f.references()}
 	r.bound = r.refs.bound()
 	for _, s := range f.list {
 		r.sizes[s.name] = int64(s.size)
@@ -110,7 +110,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 }
 
 type symbolReader struct {
-	*cubinFile
+	*symbolFile
 	sizes      map[string]int64 // of sections
 	prototypes map[uint32]string
 	params     map[uint32][]CubinParam // by section
@@ -197,7 +197,7 @@ func (r references) bound() map[string]bool {
 }
 
 // references reads the relocations.
-func (f *cubinFile) references() references {
+func (f *symbolFile) references() references {
 	refs := references{map[string][]string{}, map[string]bool{}}
 	functions := map[string]bool{} // that are no kernels
 	for _, s := range f.symbols {
@@ -237,7 +237,7 @@ type relocs struct {
 	data    []byte
 }
 
-// reloc is a place in a section, and the number of the symbol in cubinFile.symbols that it refers to.
+// reloc is a place in a section, and the number of the symbol in symbolFile.symbols that it refers to.
 type reloc struct {
 	offset uint64
 	symbol int
@@ -254,7 +254,7 @@ func (s relocs) all() iter.Seq[reloc] {
 }
 
 // relocs returns the relocations of all sections but debug information.
-func (f *cubinFile) relocs() (list []relocs) {
+func (f *symbolFile) relocs() (list []relocs) {
 	for _, s := range f.list {
 		size := 16
 		if s.kind == elf.SHT_RELA {
@@ -302,7 +302,7 @@ func (c Cubin) Memory() map[string]int64 {
 }
 
 // params returns the parameters of the kernels, by the index of the section of their code.
-func (f *cubinFile) params() map[uint32][]CubinParam {
+func (f *symbolFile) params() map[uint32][]CubinParam {
 	found, total := map[uint32][]CubinParam{}, uint64(0)
 	for _, s := range f.list {
 		if s.kind != shtInfo || s.info == 0 {
@@ -323,7 +323,7 @@ type functionNeeds struct {
 }
 
 // needs returns what functions need, by the index of their symbols.
-func (f *cubinFile) needs() map[uint32]functionNeeds {
+func (f *symbolFile) needs() map[uint32]functionNeeds {
 	section := f.named(".nv.info")
 	if section == nil {
 		return nil
@@ -405,7 +405,7 @@ func parseParams(data []byte) []CubinParam {
 }
 
 // prototypes returns the prototypes of functions, by the index of their symbols.
-func (f *cubinFile) prototypes() map[uint32]string {
+func (f *symbolFile) prototypes() map[uint32]string {
 	section := f.named(".nv.prototype")
 	if section == nil || int(section.link) >= len(f.list) || int(f.list[section.link].link) >= len(f.list) {
 		return nil

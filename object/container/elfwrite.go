@@ -208,28 +208,21 @@ func structs(values ...any) []byte {
 // ELFSymbols returns the names that an ELF object defines for other objects. It
 // returns nil for other members, and for damaged files.
 func (m ArchiveMember) ELFSymbols() []string {
-	if _, fault := tryELF(m.Data); fault != nil || !m.IsHostObject() {
+	if !m.IsHostObject() {
 		return nil
 	}
 	return elfSymbols(m.Data)
 }
 
-// elfSymbols returns the names that an ELF file, whose headers exist, defines for others. It
-// recovers from a panic, because package elf cannot be trusted with a damaged file.
+// elfSymbols returns the names that an ELF file defines for others.
 func elfSymbols(data []byte) (names []string) {
-	defer func() {
-		if recover() != nil {
-			names = nil
-		}
-	}()
-	file, err := elf.NewFile(bytes.NewReader(data))
+	f, err := openELF(data)
 	if err != nil {
 		return nil
 	}
-	symbols, _ := file.Symbols()
-	for _, s := range symbols {
-		if elf.ST_BIND(s.Info) != elf.STB_LOCAL && s.Section != elf.SHN_UNDEF && s.Name != "" {
-			names = append(names, s.Name)
+	for _, s := range f.symbols {
+		if elf.ST_BIND(s.info) != elf.STB_LOCAL && s.section != elf.SHN_UNDEF && s.name != "" {
+			names = append(names, s.name)
 		}
 	}
 	return names
