@@ -7,7 +7,6 @@ import (
 	"ptxlink/link/program"
 	"ptxlink/object"
 	"ptxlink/object/diag"
-	"ptxlink/object/ptx"
 	"ptxlink/object/srcline"
 )
 
@@ -221,8 +220,6 @@ type Result struct {
 	Spelling diag.Spelling
 
 	describer func() description
-	emitted   []byte         // PTX, unless the caller has replaced it
-	known     []ptx.Body     // bodies of emitted, which Parse need not read
 	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 
 	program *program.Program // of a link with Options.Stream

@@ -1,7 +1,6 @@
 package link_test
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ptxlink/link"
@@ -25,7 +23,7 @@ func TestDescribesOutput(t *testing.T) {
 	sets := allLinks(t)
 	ways := []link.Optimize{{}, {Level: 1}, {Level: 2, Fold: true}, {Inline: []string{"*"}, Interposable: true}, {Fold: true}}
 	linked := make([]int, len(ways))
-	for n, set := range sets {
+	for _, set := range sets {
 		if slices.ContainsFunc(set, undeclares) {
 			continue
 		}
@@ -36,9 +34,6 @@ func TestDescribesOutput(t *testing.T) {
 				continue // some scripts are about that
 			}
 			linked[i]++
-			if n%len(ways) == i { // it takes longer than the link
-				checkParsed(t, r)
-			}
 			symbols, edges := readBack(t, r)
 			if d := gocmp.Diff(symbols, described(r)); d != "" {
 				t.Fatalf("%s with %+v: symbols (-output +map)\n%s", inputNames(set), way, d)
@@ -86,44 +81,6 @@ func TestSameMessages(t *testing.T) {
 func undeclares(in link.Input) bool {
 	m, err := ptx.Parse(&diag.Source{Name: in.Name, Text: in.Text})
 	return err == nil && len(m.Undeclared) > 0
-}
-
-// checkParsed checks that Parse, which reads only the bodies that the link has changed, returns
-// what a reader of the whole output finds.
-func checkParsed(t *testing.T, r *link.Result) {
-	src := &diag.Source{Name: "the output", Text: r.PTX}
-	whole, invalid := ptx.Parse(src)
-	got, refused := r.Parse(src)
-	if invalid != nil || refused != nil {
-		t.Fatal(invalid, refused)
-	}
-	left := cmpopts.IgnoreFields(ptx.Module{}, "Locals", "LocalRegisters", "LocalRanges", "Reserved", "ReservedRanges", "ParamAddresses", "Prototypes", "TargetRanges", "Padded", "Indices", "Undeclared")
-	if d := gocmp.Diff(whole, got, left, cmpopts.IgnoreFields(ptx.Call{}, "Proto", "Signature"), cmpopts.IgnoreUnexported(ptx.Module{}, ptx.Decl{}, ptx.Signature{}, ptx.Section{}, diag.Source{}), cmpopts.EquateEmpty()); d != "" {
-		t.Fatalf("(-whole +skipping)\n%s\n%s", d, r.PTX)
-	}
-}
-
-// TestParsesReplacedOutput checks that Parse skips the bodies of inputs, whose labels it then does not know, but reads
-// the output that a caller has put in place of that of the link.
-func TestParsesReplacedOutput(t *testing.T) {
-	const module = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .func f () {\n\tret;\n}\n.visible .func g () {\n\tcall f;\nlabel:\n\tret;\n}\n"
-	r, err := link.Link(t.Context(), link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(module)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkParsed(t, r)
-	labels := func() int {
-		m, _ := r.Parse(&diag.Source{Text: r.PTX})
-		return len(m.Locals)
-	}
-	if n := labels(); n != 0 {
-		t.Errorf("Parse has read the body of g: it knows %d labels", n)
-	}
-	r.PTX = bytes.Replace(r.PTX, []byte("{\n\tret"), []byte("{\n\tcall f;\n\tret"), 1)
-	checkParsed(t, r)
-	if n := labels(); n != 1 {
-		t.Errorf("Parse knows %d labels of the new output, want 1", n)
-	}
 }
 
 // allLinks returns the modules of the scripts, and those of testdata/ptx one by one and

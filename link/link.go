@@ -160,7 +160,6 @@ func runPasses(ctx context.Context, o Options, maps *infile.Maps) (*Result, erro
 			return nil, err
 		}
 		pass("emit", func() { r.PTX, r.Lines = p.Text() })
-		r.emitted, r.known = r.PTX, p.KnownBodies()
 		r.describer() // afterwards it does not need the inputs
 	}
 	r.Passes = passes

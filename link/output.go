@@ -10,16 +10,6 @@ import (
 // LineMap maps lines of the output to the input lines they came from.
 type LineMap = ptx.LineMap
 
-// Parse reads PTX, which must be the text of src. It is faster than ptx.Parse, because it skips the
-// bodies that the link has read and not changed, unless the caller has replaced PTX. ptx.ParseWith
-// says what the module lacks for skipped bodies.
-func (r *Result) Parse(src *diag.Source) (*ptx.Module, *ptx.Error) {
-	if len(src.Text) == 0 || len(src.Text) != len(r.emitted) || &src.Text[0] != &r.emitted[0] {
-		return ptx.Parse(src)
-	}
-	return ptx.ParseWith(src, r.known)
-}
-
 // Close unmaps the inputs of a link with Options.MapInputs. Afterwards only the field PTX of the
 // Result may be used. Without the option it does nothing.
 func (r *Result) Close() error { return r.maps.Close() }

@@ -36,25 +36,6 @@ func (p *Program) Text() ([]byte, *ptx.LineMap) {
 	return out.Bytes(), pieces.Map(out.Bytes(), p.numbers.Place)
 }
 
-// KnownBodies returns the bodies of the output for ptx.ParseWith, which come from inputs and from
-// the optimiser. A body that edits change is left empty. The bodies do not keep the texts of the
-// inputs in memory.
-func (p *Program) KnownBodies() []ptx.Body {
-	list := make([]ptx.Body, len(p.Bodies))
-	kept := map[*ptx.Module]*ptx.Module{}
-	for i := range list {
-		m, d, _ := p.Function(i)
-		if edits := p.bodies[i].Edits; len(edits) > 0 && edits[len(edits)-1].Span.End() > d.Body.Off {
-			continue
-		}
-		if kept[m] == nil {
-			kept[m] = &ptx.Module{Names: m.Names, Uses: m.Uses, Calls: m.Calls, Locs: m.Locs}
-		}
-		list[i] = ptx.Body{Module: kept[m], Span: d.Body, FirstUse: d.FirstUse, EndUse: d.EndUse}
-	}
-	return list
-}
-
 // Write writes the output without building it in memory. After the pieces of an input it calls done
 // with that input; other pieces of it may follow later. Unless Options.Jobs is 1, it calls w.Write
 // in another goroutine, one call at a time.

@@ -85,7 +85,7 @@ const linkedName = "<linked module>"
 func newTeller(o Options, r *link.Result) *teller {
 	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: r.PTX}, lines: r.Lines, spills: map[string]Spills{}}
 	t.program = sync.OnceValues(func() (*partition.Program, *ptx.Error) {
-		m, err := r.Parse(t.linked)
+		m, err := ptx.Parse(t.linked)
 		if err != nil {
 			return nil, err
 		}

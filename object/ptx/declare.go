@@ -29,7 +29,7 @@ func (p *parser) function(start int32, linkage Linkage, word Token) {
 		ok := false
 		if p.outline {
 			d.Body, ok = p.block(bodyStops)
-		} else if d.Body, ok = p.skipKnown(); !ok {
+		} else {
 			d.Body, ok = p.body(&d, params)
 		}
 		if !ok {

@@ -181,9 +181,6 @@ type parser struct {
 	defines *definer     // with an outline: takes the declarations
 	code    *codeBuilder // takes the code of one declaration, which was parsed before
 
-	bodies []Body               // of ParseWith: those to come
-	ids    map[*Module][]NameID // of ParseWith: by ID in the other module, the ID in m plus 1; 0 if not looked up yet
-
 	// pct is set once a module-scope name starts with %. Before that, a register cannot mean
 	// another name, so it is skipped without a lookup.
 	pct bool
