@@ -107,7 +107,7 @@ func bareLibrary(file string) (name string, ok bool) {
 	return "", false
 }
 
-// libraryFact returns what is known of a library that commands name and that is likely to be missing, or "". The name is in
+// libraryFact returns the text about a library that commands name and that is likely to be missing, or "". The name is in
 // lower case in the list, because Windows takes KERNEL32.LIB for kernel32.lib.
 func libraryFact(name string) string {
 	return strings.Join(diag.FactOf("libraries", strings.ToLower(name)), "")

@@ -256,7 +256,7 @@ func (t table) takes(option string) bool {
 	return f == nil || word == "" || slices.Contains(strings.Fields(f.Value.(*choice).words), word)
 }
 
-// Lists of options that a link command may contain by mistake: those of nvcc, clang, nvlink and ptxas, and options of ld and LLVM's
+// Lists of options that a link command may contain by mistake: options of nvcc, clang, nvlink and ptxas, and options of ld and LLVM's
 // linkers that cannot be ignored.
 const compilerOptions, refusedOptions = "options of compilers", "refused options"
 

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Fact is what ptxlink knows of something of other programs: its names, of which one that ends in * stands for all that begin so, and
-// the lines about it, as many as the readers of its list expect.
+// Fact is what ptxlink knows of something of other programs: its names, and the lines about it, as many as the readers of its list
+// expect. A name that ends in * stands for all names that begin so.
 type Fact struct{ Names, Lines []string }
 
 // factsText has a list below each line "-- LIST --". A fact is its names, a colon and its first line; the other lines are indented.
