@@ -171,7 +171,7 @@ func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
 // missing from the name, because they are addresses or structures.
 func mayBeHidden(d *ptx.Decl, addressSize, hidden int) bool {
 	return len(d.Signature.Params) >= hidden && !slices.ContainsFunc(d.Signature.Params[:hidden], func(p ptx.Type) bool {
-		return !p.Array && (isFloat(p.Word) || addressSize != 0 && p.Size() != int64(addressSize)/8)
+		return !p.Array && (isFloat(p) || addressSize != 0 && p.Size() != int64(addressSize)/8)
 	})
 }
 
@@ -234,13 +234,13 @@ func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 		case 's':
 			bad = x.Array
 		case 'p':
-			bad = x.Array || isFloat(x.Word) || addressSize != 0 && x.Size() != int64(addressSize)/8
+			bad = x.Array || isFloat(x) || addressSize != 0 && x.Size() != int64(addressSize)/8
 		case 'f':
-			bad = x.Array || x.Size() != size || !isFloat(x.Word) && !isBits(x.Word)
+			bad = x.Array || x.Size() != size || !isFloat(x) && ptx.TypeClass(x.Word) != 'b'
 		case 'i':
 			// 4 bytes are accepted as well, because integers below 32 bits are widened in calls,
 			// but not in kernels.
-			bad = x.Array || isFloat(x.Word) || x.Size() != size && !(size < 4 && x.Size() == 4)
+			bad = x.Array || isFloat(x) || x.Size() != size && !(size < 4 && x.Size() == 4)
 		}
 		if bad {
 			return fmt.Sprintf("has %s as parameter %d, but its name says %s", Describe(x), i+hidden+1, t)

@@ -213,7 +213,7 @@ func Difference(a, b ptx.Type) string {
 		return "type"
 	case a.Alignment() != b.Alignment():
 		return "alignment"
-	case !a.Array && isFloat(a.Word) != isFloat(b.Word) && !isBits(a.Word) && !isBits(b.Word):
+	case !a.Array && isFloat(a) != isFloat(b) && ptx.TypeClass(a.Word) != 'b' && ptx.TypeClass(b.Word) != 'b':
 		return "type"
 	}
 	return ""
@@ -224,10 +224,4 @@ var rules = map[string]diag.ID{
 	"state space": diag.ParamSpace, "shape": diag.ParamShape, "size": diag.ParamSize, "alignment": diag.ParamAlign, "type": diag.ParamType,
 }
 
-func isBits(word string) bool {
-	return strings.HasPrefix(word, ".b") && !strings.HasPrefix(word, ".bf")
-}
-
-func isFloat(word string) bool {
-	return strings.HasPrefix(word, ".f") || strings.HasPrefix(word, ".bf")
-}
+func isFloat(t ptx.Type) bool { return ptx.TypeClass(t.Word) == 'f' }

@@ -201,7 +201,7 @@ func fitsCall(c *ptx.Code, st ptx.Statement, f *ptx.Signature) bool {
 		if a.Space != ".param" || b.Space != ".param" || a.Array != b.Array || a.Unsized || b.Unsized || a.Vector != b.Vector || a.Size() != b.Size() || a.Alignment() != b.Alignment() {
 			return false
 		}
-		if a.Word != b.Word && (ptx.BitType(a.Word) != ptx.BitType(b.Word) || a.Array || classOf(a.Word) == 'f' || classOf(b.Word) == 'f') {
+		if a.Word != b.Word && (ptx.BitType(a.Word) != ptx.BitType(b.Word) || a.Array || ptx.TypeClass(a.Word) == 'f' || ptx.TypeClass(b.Word) == 'f') {
 			return false
 		}
 	}

@@ -27,7 +27,7 @@ func literal(word, text string) (bits uint64, ok bool) {
 		if negative {
 			n = -n
 		}
-		return n & mask, strings.IndexByte("bus", classOf(word)) >= 0
+		return n & mask, strings.IndexByte("bus", ptx.TypeClass(word)) >= 0
 	}
 	var float float64
 	single := false // the literal has the bits of a float
@@ -51,7 +51,7 @@ func literal(word, text string) (bits uint64, ok bool) {
 		bits = math.Float64bits(float)
 	}
 	switch {
-	case classOf(word) == 'b', word == ".f64", word == ".f32" && single:
+	case ptx.TypeClass(word) == 'b', word == ".f64", word == ".f32" && single:
 		return bits & mask, true
 	case word == ".f32":
 		return uint64(math.Float32bits(float32(float))), true

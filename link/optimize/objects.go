@@ -383,18 +383,6 @@ func sink(c *ptx.Code, o ptx.Operand) bool {
 	return o.End == o.First+1 && string(c.Text(c.Tokens[o.First])) == "_"
 }
 
-// classOf returns the class of a type: 'b', 'u', 's' or 'f', or 'p' for predicates; 0 if
-// it has no word.
-func classOf(word string) byte {
-	switch {
-	case len(word) < 2:
-		return 0
-	case strings.HasPrefix(word, ".bf"):
-		return 'f'
-	}
-	return word[1]
-}
-
 // storeCell returns the instruction that stores an operand in a cell. The cell must be as wide as
 // the type of the store.
 func storeCell(c view, cell *cell, word string, o ptx.Operand, guard string) (string, bool) {
@@ -423,11 +411,11 @@ func loadCell(c view, cell *cell, distance int64, word string, o ptx.Operand, gu
 	switch {
 	case !ok || class == 'p' || bits > 64 || bits < width:
 		return "", false
-	case (classOf(word) == 'f' || class == 'f') && bits != width:
+	case (ptx.TypeClass(word) == 'f' || class == 'f') && bits != width:
 		return "", false
 	}
 	sign := byte('u')
-	if classOf(word) == 's' {
+	if ptx.TypeClass(word) == 's' {
 		sign = 's'
 	}
 	from, to, before, after := cell.name, name, "", ""

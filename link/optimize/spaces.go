@@ -230,7 +230,7 @@ func (a *addresses) small(st ptx.Statement) bool {
 			operands = operands[min(2, len(operands)):]
 		}
 	case "cvt":
-		return narrow(last) && (classOf(last) == 's' || classOf(last) == 'u')
+		return narrow(last) && (ptx.TypeClass(last) == 's' || ptx.TypeClass(last) == 'u')
 	case "ld":
 		return narrow(last)
 	case "and":

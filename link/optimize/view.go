@@ -62,7 +62,7 @@ func (v view) register(o ptx.Operand) (name string, bits int64, class byte, ok b
 		return "", 0, 0, false
 	}
 	word := v.Locals[i].Type.Word
-	return v.spell(o.First, o.End), 8 * ptx.TypeSize(word), classOf(word), true
+	return v.spell(o.First, o.End), 8 * ptx.TypeSize(word), ptx.TypeClass(word), true
 }
 
 // rename returns the edits that give locals their new names. It skips the declarations of removed

@@ -1,5 +1,7 @@
 package ptx
 
+import "strings"
+
 // TypeSize returns the size in bytes of a type word such as ".b32", or 0 if the
 // word is not a type. It is also the natural alignment (PTX Interoperability 1.1; ISA
 // "Fundamental Types"). Opaque types are 64-bit handles.
@@ -34,10 +36,22 @@ func Opaque(word string) bool {
 	return word == ".texref" || word == ".samplerref" || word == ".surfref"
 }
 
+// TypeClass returns the class of a type: 'b', 'u', 's' or 'f', or 'p' for predicates; 0 if it has
+// no word.
+func TypeClass(word string) byte {
+	switch {
+	case len(word) < 2:
+		return 0
+	case strings.HasPrefix(word, ".bf"):
+		return 'f'
+	}
+	return word[1]
+}
+
 // BitType returns the untyped word of the same width: ".b32" for ".f32". Other
 // words are returned unchanged.
 func BitType(word string) string {
-	if len(word) >= 3 && (word[1] == 'u' || word[1] == 's' || word[1] == 'f') {
+	if strings.IndexByte("usf", TypeClass(word)) >= 0 {
 		switch w := ".b" + word[2:]; w {
 		case ".b8", ".b16", ".b32", ".b64":
 			return w
