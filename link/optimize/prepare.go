@@ -135,19 +135,16 @@ func (s *state) static(function, object string) string {
 
 // namesWithDollar adds the words of a text that have a $ after their first letter.
 func namesWithDollar(text []byte, list map[string]bool) {
-	part := func(c byte) bool {
-		return c == '$' || c == '_' || c == '%' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-	}
 	for at := 0; ; {
 		n := bytes.IndexByte(text[at:], '$')
 		if n < 0 {
 			return
 		}
 		from, end := at+n, at+n+1
-		for from > 0 && part(text[from-1]) {
+		for from > 0 && ptx.InName(text[from-1]) {
 			from--
 		}
-		for end < len(text) && part(text[end]) {
+		for end < len(text) && ptx.InName(text[end]) {
 			end++
 		}
 		if bytes.IndexByte(text[from+1:end], '$') >= 0 {

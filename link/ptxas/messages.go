@@ -10,6 +10,7 @@ import (
 
 	"ptxlink/internal/sets"
 	"ptxlink/object/diag"
+	"ptxlink/object/ptx"
 )
 
 // ptxas writes messages of these forms:
@@ -185,17 +186,13 @@ func findWord(line []byte, word string) int {
 		}
 		at += from
 		end := at + len(word)
-		startsName := at == 0 || !isNameByte(line[at-1]) || !isNameByte(word[0])
-		endsName := end == len(line) || !isNameByte(line[end]) || !isNameByte(word[len(word)-1])
+		startsName := at == 0 || !ptx.InName(line[at-1]) || !ptx.InName(word[0])
+		endsName := end == len(line) || !ptx.InName(line[end]) || !ptx.InName(word[len(word)-1])
 		if startsName && endsName {
 			return at
 		}
 		from = at + 1
 	}
-}
-
-func isNameByte(c byte) bool {
-	return c == '_' || c == '$' || c == '%' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
 // needsVersion matches the message of ptxas about code that is newer than the .version above it,
@@ -280,7 +277,7 @@ func (o Options) unified() string {
 
 // externLine returns the number of the line that declares a name .extern; 0 if none does.
 func externLine(text []byte, name string) int {
-	between := func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) }
+	between := func(r rune) bool { return r > 0x7f || !ptx.InName(byte(r)) }
 	return lineOf(text, func(line []byte) bool {
 		return bytes.HasPrefix(line, []byte(".extern ")) && slices.Contains(strings.FieldsFunc(string(line), between), name)
 	})

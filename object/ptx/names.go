@@ -8,6 +8,9 @@ func IsName(text string) bool {
 	return l.atName() && nameEnd(l.text, 1) == len(text)
 }
 
+// InName reports whether a byte may continue a name, or begins a register.
+func InName(c byte) bool { return inName[c] || c == '%' }
+
 type nameTable struct {
 	sets.Table
 	text sets.Text
