@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -143,29 +142,34 @@ func (f *content) read(in io.Reader) (err error) {
 // ending the input: the end of the frame is still known, since no bytes follow for a file without a
 // size.
 func parseRequest(header []byte) (*request, error) {
-	d := json.NewDecoder(bytes.NewReader(header))
-	d.UseNumber()
-	f := fields{}
-	if !json.Valid(header) || d.Decode(&f.values) != nil || f.values == nil {
+	var f fields
+	if json.Unmarshal(header, &f.values) != nil || f.values == nil {
 		return nil, brokenFrame("the header is not a JSON object")
 	}
-	r := &request{
-		id:        field(&f, "id", numberField),
-		args:      field(&f, "args", textsField),
-		outputs:   field(&f, "outputs", textsField),
-		lines:     field(&f, "lines", boolField),
-		libraries: field(&f, "libraries", textField),
-		keep:      field(&f, "keep", textField),
-		arch:      field(&f, "arch", textField),
-		drop:      field(&f, "drop", textField),
-		cancel:    field(&f, "cancel", numberField),
-	}
-	for _, values := range field(&f, "files", objectsField) {
-		of := fields{values: values, of: " of a file"}
+	const text, texts, number, size = "a string", "a list of strings", "a whole number from -2^63 to 2^63 - 1", "a whole number from 0 to 2^63 - 1"
+	r := &request{}
+	var files []map[string]json.RawMessage
+	f.take("id", number, &r.id)
+	f.take("args", texts, &r.args)
+	f.take("outputs", texts, &r.outputs)
+	f.take("lines", "true or false", &r.lines)
+	f.take("libraries", text, &r.libraries)
+	f.take("keep", text, &r.keep)
+	f.take("arch", text, &r.arch)
+	f.take("drop", text, &r.drop)
+	f.take("cancel", number, &r.cancel)
+	f.take("files", "a list of objects", &files)
+	for _, values := range files {
+		of, file := fields{values: values, of: " of a file"}, content{}
 		of.need("name", "size")
-		r.files = append(r.files, content{Name: field(&of, "name", textField), Size: field(&of, "size", sizeField)})
+		of.take("name", text, &file.Name)
+		if of.take("size", size, &file.Size); file.Size < 0 {
+			of.fail("size", size)
+			file.Size = 0
+		}
 		of.end()
 		f.wrong = cmp.Or(f.wrong, of.wrong)
+		r.files = append(r.files, file)
 	}
 	f.end()
 	r.refused = cmp.Or(f.wrong, r.check())
@@ -195,48 +199,29 @@ func (r *request) check() error {
 
 // fields holds the fields of a JSON object that are not read yet, and the first error.
 type fields struct {
-	values map[string]any
+	values map[string]json.RawMessage
 	of     string // description of the object
 	wrong  error
 }
 
-// kind is a type of fields. read returns as much as possible of a wrong value.
-type kind[T any] struct {
-	is   string
-	read func(any) (T, bool)
+// take removes a field and decodes its value. The field may be missing.
+func (f *fields) take(name, is string, to any) {
+	value, given := f.values[name]
+	delete(f.values, name)
+	if given && (string(value) == "null" || json.Unmarshal(value, to) != nil) {
+		f.fail(name, is)
+	}
 }
 
-var (
-	textField    = kind[string]{"a string", typed[string]}
-	boolField    = kind[bool]{"true or false", typed[bool]}
-	textsField   = kind[[]string]{"a list of strings", listOf[string]}
-	objectsField = kind[[]map[string]any]{"a list of objects", listOf[map[string]any]}
-	numberField  = kind[int64]{"a whole number from -2^63 to 2^63 - 1", wholeNumber}
-	sizeField    = kind[int64]{"a whole number from 0 to 2^63 - 1", func(v any) (int64, bool) {
-		n, ok := wholeNumber(v)
-		return max(n, 0), ok && n >= 0
-	}}
-)
-
-// field removes a field and returns its value. The field may be missing.
-func field[T any](f *fields, name string, of kind[T]) (value T) {
-	v, given := f.values[name]
-	if !given {
-		return value
-	}
-	delete(f.values, name)
-	value, ok := of.read(v)
-	if !ok {
-		f.fail("the field %q%s must be %s", name, f.of, of.is)
-	}
-	return value
+func (f *fields) fail(name, is string) {
+	f.wrong = cmp.Or(f.wrong, fmt.Errorf("the field %q%s must be %s", name, f.of, is))
 }
 
 // need reports fields that are missing.
 func (f *fields) need(names ...string) {
 	for _, name := range names {
-		if _, given := f.values[name]; !given {
-			f.fail("the field %q%s is missing", name, f.of)
+		if f.values[name] == nil {
+			f.wrong = cmp.Or(f.wrong, fmt.Errorf("the field %q%s is missing", name, f.of))
 		}
 	}
 }
@@ -244,40 +229,6 @@ func (f *fields) need(names ...string) {
 // end reports a field that nothing has taken.
 func (f *fields) end() {
 	for _, name := range slices.Sorted(maps.Keys(f.values)) {
-		f.fail("unknown field %q%s", name, f.of)
+		f.wrong = cmp.Or(f.wrong, fmt.Errorf("unknown field %q%s", name, f.of))
 	}
-}
-
-func (f *fields) fail(format string, args ...any) {
-	if f.wrong == nil {
-		f.wrong = fmt.Errorf(format, args...)
-	}
-}
-
-func typed[T any](v any) (T, bool) {
-	t, ok := v.(T)
-	return t, ok
-}
-
-func listOf[T any](v any) (all []T, ok bool) {
-	values, ok := v.([]any)
-	for _, v := range values {
-		if t, of := v.(T); of {
-			all = append(all, t)
-		} else {
-			ok = false
-		}
-	}
-	return all, ok
-}
-
-// wholeNumber returns a number. It must not have a fraction or an exponent, since clients do not
-// write them.
-func wholeNumber(v any) (int64, bool) {
-	n, _ := v.(json.Number)
-	i, err := n.Int64()
-	if err != nil {
-		return 0, false
-	}
-	return i, true
 }
