@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/object/diag"
 )
 
@@ -109,63 +108,64 @@ func wildcards(name, system string) (files []string) {
 // option reads an option, and its value if the value is the next argument.
 func (r *reorderer) option(arg string) error {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-	f := r.named[name]
+	o := r.named[name]
 	if !strings.HasPrefix(arg, "--") {
 		if err := compilerOption(r.table, arg); err != nil {
 			return err
 		}
-		if len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o' && name != "o") {
+		if len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (o == nil || arg[1] == 'o' && name != "o") {
 			name, value, hasValue = arg[1:2], arg[2:], true
-			f = r.named[name]
+			o = r.named[name]
 		}
 	}
-	if f == nil {
+	if o == nil {
 		return unknownOption(r.table, arg, name)
 	}
-	if needsValue(f) {
-		if !hasValue {
-			var err error
-			if value, err = r.value(arg, name); err != nil {
-				return err
-			}
-			hasValue = true
+	if needsValue(o) && !hasValue {
+		var err error
+		if value, err = r.value(arg, name); err != nil {
+			return err
 		}
-		if value == "" { // such as -o "$UNSET"
-			return usageError(fmt.Sprintf("the value of option %s is empty", spell(name)), "")
+		hasValue = true
+	}
+	switch {
+	case needsValue(o) && value == "": // such as -o "$UNSET"
+		return usageError(fmt.Sprintf("the value of option %s is empty", spell(name)), "")
+	case !hasValue && o.optional:
+		value, hasValue = o.bare, true
+	case hasValue:
+		var err error
+		if value, err = o.checked(value); err != nil {
+			return err
 		}
+	}
+	if o.same != "" {
+		name, value, hasValue = strings.Cut(o.same[2:], "=")
+	} else {
+		name = o.names[0]
 	}
 	if err := r.state(name, value); err != nil {
 		return err
 	}
-	if describeFlag(f).Value == "SIZE" {
-		var err error
-		if value, err = size(name, value); err != nil {
-			return err
-		}
-	}
-	option := f.Names()[0]
-	if option == "l" {
+	if name == "l" {
 		r.input(value, true)
 	}
 	if hasValue {
-		option += "=" + value
+		name += "=" + value
 	}
-	r.options = append(r.options, "--"+option)
+	r.options = append(r.options, "--"+name)
 	return nil
 }
 
 // size returns a number of bytes in decimal. The value may write it as 4G or 4GiB.
-func size(option, value string) (string, error) {
+func size(value string) (decimal string, ok bool) {
 	number, unit := value, ""
 	if i := strings.IndexFunc(value, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
 		number, unit = value[:i], strings.ToUpper(strings.TrimSuffix(value[i:], "iB"))
 	}
 	n, err := strconv.ParseUint(number, 10, 63)
 	shift, known := map[string]int{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[unit]
-	if err != nil || !known || n > math.MaxInt64>>shift {
-		return "", usageError(fmt.Sprintf("%q is not a value of %s", value, spell(option)), spell(option)+" takes a number of bytes, or one with K, M, G or T: 4G is 4 GiB")
-	}
-	return strconv.FormatUint(n<<shift, 10), nil
+	return strconv.FormatUint(n<<shift, 10), err == nil && known && n <= math.MaxInt64>>shift
 }
 
 // value returns the next argument, which must be the value of an option.
@@ -186,8 +186,6 @@ func (r *reorderer) state(name, value string) error {
 	switch name {
 	case "whole-archive":
 		r.whole = value != "false"
-	case "no-whole-archive":
-		r.whole = false
 	case "push-state":
 		r.states = append(r.states, r.whole)
 	case "pop-state":
@@ -222,7 +220,7 @@ func splitLetters(t table, args []string) (split []string) {
 		}
 		var group []string
 		for _, letter := range arg[1:] {
-			if f := t.named[string(letter)]; f == nil || needsValue(f) {
+			if o := t.named[string(letter)]; o == nil || needsValue(o) {
 				group = []string{arg}
 				break
 			}
@@ -252,8 +250,8 @@ func adviceFor(t table, list, name string) string {
 // values, it must take the word after "=" too.
 func (t table) takes(option string) bool {
 	name, word, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
-	f, _ := t.named[name].(*cli.GenericFlag)
-	return f == nil || word == "" || slices.Contains(strings.Fields(f.Value.(*choice).words), word)
+	o := t.named[name]
+	return o == nil || word == "" || len(o.words) == 0 || slices.Contains(o.words, word)
 }
 
 // Lists of options that a link command may contain by mistake: options of nvcc, clang, nvlink and ptxas, and options of ld and LLVM's
@@ -278,8 +276,8 @@ func unknownOption(t table, arg, name string) error {
 // nearest returns the option that the user probably meant, or "" if none is similar.
 func nearest(t table, name string) string {
 	var names []string
-	for _, f := range t.flags {
-		names = append(names, f.Names()...)
+	for _, o := range t.options {
+		names = append(names, o.names...)
 	}
 	return cmp.Or(diag.NearestWord(names, name), longer(names, name))
 }

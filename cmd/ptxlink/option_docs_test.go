@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/oracles"
 )
 
@@ -50,15 +49,17 @@ func TestOptionTable(t *testing.T) {
 				t.Errorf("%s --help: the line has %d columns: %s", s.Line(), len(line), line)
 			}
 		}
-		for _, f := range s.table().shown {
-			o := describeFlag(f)
+		for _, o := range s.table().options {
+			if o.hidden {
+				continue
+			}
 			if strings.TrimSpace(o.Text) == "" || o.category == "" {
-				t.Errorf("%s: %s has no usage or category", s.Line(), o.Spellings)
+				t.Errorf("%s: %s has no usage or category", s.Line(), o.Spellings())
 			}
-			if (o.Value != "") != f.(cli.DocGenerationFlag).TakesValue() {
-				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.Line(), o.Spellings)
+			if (o.Value != "") != (o.kind != "bool") {
+				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.Line(), o.Spellings())
 			}
-			for _, name := range f.Names() {
+			for _, name := range o.names {
 				options++
 				word := regexp.QuoteMeta(spell(name))
 				for where, found := range map[string]bool{
