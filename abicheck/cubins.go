@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ptxlink/object"
-	"ptxlink/object/container"
 	"ptxlink/object/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -35,7 +34,7 @@ func Cubins(t *resolve.Table, log *diag.Log) {
 		case defined && here != there:
 			otherKind(here, in, use.Cubin.Place(), log)
 		case defined && in.Prototype != "" && use.Prototype != "" && in.Prototype != use.Prototype:
-			here, there := container.PrototypeText(use.Prototype), container.PrototypeText(in.Prototype)
+			here, there := object.PrototypeText(use.Prototype), object.PrototypeText(in.Prototype)
 			rule, text := diag.ParamType, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(use.Name), here, there, fileOf(in))
 			if here == there {
 				rule, text = diag.ABIPreserve, fmt.Sprintf("%s preserves other registers here than in %s", log.Name(use.Name), fileOf(in))
@@ -96,42 +95,34 @@ func otherKind(here ptx.DeclKind, in resolve.CubinSymbol, at diag.Place, log *di
 		WithHelp("declare it as it is defined, or rename one of the two")
 }
 
-// typeOf returns the cubin's form of a type; ok is false if that is not known.
-func typeOf(t ptx.Type) (c container.PrototypeType, ok bool) {
-	if t.Vector > 0 || t.Array && (t.Unsized || t.Count < 0) || len(t.Word) < 3 {
+// typeOf returns a type as prototypes of cubins have it; ok is false if that is not known.
+func typeOf(t ptx.Type) (c ptx.Type, ok bool) {
+	size := ptx.TypeSize(t.Word)
+	if size == 0 || t.Vector > 0 || t.Array && (t.Unsized || t.Count < 0) {
 		return c, false
 	}
-	c.Count = -1
+	c = ptx.Type{Word: t.Word, Array: t.Array}
 	if t.Array {
 		c.Count = t.Count
 	}
-	float := t.Word == ".f32" || t.Word == ".f64"
-	for letter, w := range container.PrototypeWords {
-		if w.Size == ptx.TypeSize(t.Word) && float == (letter == 'f' || letter == 'd') && w.Size > 0 {
-			c.Letter = letter
-			return c, true
-		}
+	if t.Word != ".f32" && t.Word != ".f64" {
+		c.Word = fmt.Sprintf(".b%d", 8*size)
 	}
-	return c, false
+	return c, true
 }
 
 // functionDiffers reports a declaration of a module whose types differ from the types in a cubin. Any
 // difference must be reported, even between .b32 and .f32, because nvlink refuses it.
 func functionDiffers(in resolve.CubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool {
-	result, params, ok := container.ParsePrototype(in.Prototype)
+	there, ok := object.ParsePrototype(in.Prototype)
 	if d == nil || d.Signature == nil || !ok {
 		return false
 	}
 	name, help := log.Name(in.Name), "nvlink compares the types: declare the function as it was compiled, or compile it again"
-	var results []container.PrototypeType
-	if result != nil {
-		results = []container.PrototypeType{*result}
-	}
 	for _, part := range []struct {
-		what, verb string
-		here       []ptx.Type
-		there      []container.PrototypeType
-	}{{"result", "returns", d.Signature.Results, results}, {"parameter", "takes", d.Signature.Params, params}} {
+		what, verb  string
+		here, there []ptx.Type
+	}{{"result", "returns", d.Signature.Results, there.Results}, {"parameter", "takes", d.Signature.Params, there.Params}} {
 		if len(part.here) != len(part.there) {
 			log.Error(diag.ParamCount, at, fmt.Sprintf("%s has %s here but %s in %s", name, Plural(len(part.here), part.what), Plural(len(part.there), part.what), fileOf(in))).Of(in.Name).
 				WithHelp(help)
@@ -145,9 +136,9 @@ func functionDiffers(in resolve.CubinSymbol, d *ptx.Decl, at diag.Place, log *di
 			}
 			rule := diag.ParamType
 			switch {
-			case (ours.Count < 0) != (theirs.Count < 0):
+			case ours.Array != theirs.Array:
 				rule = diag.ParamShape
-			case ours.Bytes() != theirs.Bytes():
+			case ours.Size() != theirs.Size():
 				rule = diag.ParamSize
 			}
 			log.Error(rule, at, fmt.Sprintf("%s %s %s here but %s in %s", name, part.verb, beside(ours, theirs), beside(theirs, ours), fileOf(in))).Of(in.Name).
@@ -192,9 +183,9 @@ func kernelDiffers(in resolve.CubinSymbol, d *ptx.Decl, at diag.Place, log *diag
 
 // beside returns a description of the type for a message that names another type, too. It gives the
 // size if the sizes differ.
-func beside(t, other container.PrototypeType) string {
-	if t.Count >= 0 && t.Bytes() != other.Bytes() {
-		return fmt.Sprintf("%d bytes", t.Bytes())
+func beside(t, other ptx.Type) string {
+	if t.Array && t.Size() != other.Size() {
+		return fmt.Sprintf("%d bytes", t.Size())
 	}
-	return "a " + t.String()
+	return "a " + object.PrototypeType(t)
 }

@@ -81,7 +81,7 @@ func comparePrototypes(t *testing.T, name string, text []byte) (functions int) {
 		for _, message := range log.Messages {
 			t.Errorf("%s: %s: %s: %s", name, s.Name, s.Prototype, message.Text)
 		}
-		if _, _, ok := container.ParsePrototype(s.Prototype); !ok && !s.Entry {
+		if _, ok := object.ParsePrototype(s.Prototype); !ok && !s.Entry {
 			t.Errorf("%s: %s: %s cannot be read", name, s.Name, s.Prototype)
 		}
 	}
@@ -96,7 +96,7 @@ func TestPrototypeText(t *testing.T) {
 		"#ill|12p4r20sRx000000000000000000000000000000000000000000000000000000000000fff9": "(.b32) (.b64, .b64)",
 		"#?": "#?",
 	} {
-		if got := container.PrototypeText(prototype); got != want {
+		if got := object.PrototypeText(prototype); got != want {
 			t.Errorf("%s: %q, want %q", prototype, got, want)
 		}
 	}

@@ -115,7 +115,7 @@ func describeData(c container.Code, data []byte) Description {
 	symbols, _ := cubin.AllSymbols() // a damaged cubin has no symbols
 	d.Symbols = make([]DescriptionSymbol, 0, len(symbols))
 	for _, s := range symbols {
-		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, container.PrototypeText(s.Prototype), s.Params, s.Registers, s.Frame})
+		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, object.PrototypeText(s.Prototype), s.Params, s.Registers, s.Frame})
 	}
 	return d
 }

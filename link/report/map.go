@@ -8,7 +8,6 @@ import (
 
 	"ptxlink/link"
 	"ptxlink/object"
-	"ptxlink/object/container"
 	"ptxlink/object/diag"
 )
 
@@ -102,7 +101,7 @@ type MapCubin struct {
 }
 
 // MapCubinSymbol is a global or weak symbol of a cubin. Bytes is the size of a function's code or
-// of a variable, and Types are written as container.PrototypeText returns them.
+// of a variable, and Types are written as object.PrototypeText returns them.
 type MapCubinSymbol struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`    // entry, func or object
@@ -125,7 +124,7 @@ func (m *Map) cubins(list []*object.Cubin) {
 			if suppliers[s.Name] == "" || !s.Weak {
 				suppliers[s.Name] = c.Name
 			}
-			x.Symbols = append(x.Symbols, MapCubinSymbol{s.Name, s.Kind(), s.Linkage(), s.Size, container.PrototypeText(s.Prototype), s.Registers})
+			x.Symbols = append(x.Symbols, MapCubinSymbol{s.Name, s.Kind(), s.Linkage(), s.Size, object.PrototypeText(s.Prototype), s.Registers})
 		}
 		m.Cubins = append(m.Cubins, x)
 	}
