@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/object/diag"
 )
 
@@ -108,64 +109,63 @@ func wildcards(name, system string) (files []string) {
 // option reads an option, and its value if the value is the next argument.
 func (r *reorderer) option(arg string) error {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-	o := r.named[name]
+	f := r.named[name]
 	if !strings.HasPrefix(arg, "--") {
 		if err := compilerOption(r.table, arg); err != nil {
 			return err
 		}
-		if len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (o == nil || arg[1] == 'o' && name != "o") {
+		if len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o' && name != "o") {
 			name, value, hasValue = arg[1:2], arg[2:], true
-			o = r.named[name]
+			f = r.named[name]
 		}
 	}
-	if o == nil {
+	if f == nil {
 		return unknownOption(r.table, arg, name)
 	}
-	if needsValue(o) && !hasValue {
-		var err error
-		if value, err = r.value(arg, name); err != nil {
-			return err
+	if needsValue(f) {
+		if !hasValue {
+			var err error
+			if value, err = r.value(arg, name); err != nil {
+				return err
+			}
+			hasValue = true
 		}
-		hasValue = true
-	}
-	switch {
-	case needsValue(o) && value == "": // such as -o "$UNSET"
-		return usageError(fmt.Sprintf("the value of option %s is empty", spell(name)), "")
-	case !hasValue && o.optional:
-		value, hasValue = o.bare, true
-	case hasValue:
-		var err error
-		if value, err = o.checked(value); err != nil {
-			return err
+		if value == "" { // such as -o "$UNSET"
+			return usageError(fmt.Sprintf("the value of option %s is empty", spell(name)), "")
 		}
-	}
-	if o.same != "" {
-		name, value, hasValue = strings.Cut(o.same[2:], "=")
-	} else {
-		name = o.names[0]
 	}
 	if err := r.state(name, value); err != nil {
 		return err
 	}
-	if name == "l" {
+	if describeFlag(f).Value == "SIZE" {
+		var err error
+		if value, err = size(name, value); err != nil {
+			return err
+		}
+	}
+	option := f.Names()[0]
+	if option == "l" {
 		r.input(value, true)
 	}
 	if hasValue {
-		name += "=" + value
+		option += "=" + value
 	}
-	r.options = append(r.options, "--"+name)
+	r.options = append(r.options, "--"+option)
 	return nil
 }
 
 // size returns a number of bytes in decimal. The value may write it as 4G or 4GiB.
-func size(value string) (decimal string, ok bool) {
+func size(option, value string) (string, error) {
 	number, unit := value, ""
 	if i := strings.IndexFunc(value, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
 		number, unit = value[:i], strings.ToUpper(strings.TrimSuffix(value[i:], "iB"))
 	}
 	n, err := strconv.ParseUint(number, 10, 63)
 	shift, known := map[string]int{"": 0, "K": 10, "M": 20, "G": 30, "T": 40}[unit]
-	return strconv.FormatUint(n<<shift, 10), err == nil && known && n <= math.MaxInt64>>shift
+	if err != nil || !known || n > math.MaxInt64>>shift {
+		return "", usageError(fmt.Sprintf("%q is not a value of %s", value, spell(option)), spell(option)+" takes a number of bytes, or one with K, M, G or T: 4G is 4 GiB")
+	}
+	return strconv.FormatUint(n<<shift, 10), nil
 }
 
 // value returns the next argument, which must be the value of an option.
@@ -186,6 +186,8 @@ func (r *reorderer) state(name, value string) error {
 	switch name {
 	case "whole-archive":
 		r.whole = value != "false"
+	case "no-whole-archive":
+		r.whole = false
 	case "push-state":
 		r.states = append(r.states, r.whole)
 	case "pop-state":
@@ -220,7 +222,7 @@ func splitLetters(t table, args []string) (split []string) {
 		}
 		var group []string
 		for _, letter := range arg[1:] {
-			if o := t.named[string(letter)]; o == nil || needsValue(o) {
+			if f := t.named[string(letter)]; f == nil || needsValue(f) {
 				group = []string{arg}
 				break
 			}
@@ -250,8 +252,8 @@ func adviceFor(t table, list, name string) string {
 // values, it must take the word after "=" too.
 func (t table) takes(option string) bool {
 	name, word, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
-	o := t.named[name]
-	return o == nil || word == "" || len(o.words) == 0 || slices.Contains(o.words, word)
+	f, _ := t.named[name].(*cli.GenericFlag)
+	return f == nil || word == "" || slices.Contains(strings.Fields(f.Value.(*choice).words), word)
 }
 
 // Lists of options that a link command may contain by mistake: options of nvcc, clang, nvlink and ptxas, and options of ld and LLVM's
@@ -276,8 +278,8 @@ func unknownOption(t table, arg, name string) error {
 // nearest returns the option that the user probably meant, or "" if none is similar.
 func nearest(t table, name string) string {
 	var names []string
-	for _, o := range t.options {
-		names = append(names, o.names...)
+	for _, f := range t.flags {
+		names = append(names, f.Names()...)
 	}
 	return cmp.Or(diag.NearestWord(names, name), longer(names, name))
 }

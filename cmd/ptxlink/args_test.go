@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
 )
 
 func TestReorder(t *testing.T) {
@@ -24,7 +25,7 @@ func TestReorder(t *testing.T) {
 		{"-Map=m --Map m -arch sm_80 --arch=sm_90", "--Map=m --Map=m --arch=sm_80 --arch=sm_90", ""},
 		{"-Xptxas -v -Xptxas=-O1,-g", "--Xptxas=-v --Xptxas=-O1,-g", ""},
 		{"-Wno-odr -w", "--W=no-odr --w", ""},
-		{"--color-diagnostics a.ptx --color-diagnostics=never", "--color-diagnostics=always --color-diagnostics=never", "a.ptx"},
+		{"--color-diagnostics a.ptx --color-diagnostics=never", "--color-diagnostics --color-diagnostics=never", "a.ptx"},
 		{"-o - - -- -w @x --", "--output=-", "- -w @x --"},
 		{"-l:exact.ptx -lib", "--l=:exact.ptx --l=ib", "-l:exact.ptx -lib"},
 		{"-o -none -o=-c", "--output=-none --output=-c", ""}, // a value may look like an option
@@ -201,8 +202,8 @@ func TestExpand(t *testing.T) {
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	options := linking.table()
-	for _, o := range options.options {
-		for _, name := range o.names {
+	for _, f := range options.flags {
+		for _, name := range f.Names() {
 			if seen[name] {
 				t.Errorf("two options are called %s", name)
 			}
@@ -211,15 +212,16 @@ func TestTable(t *testing.T) {
 				t.Errorf("-%s could also be -%s %s", name, name[:1], name[1:])
 			}
 		}
+		o := describeFlag(f)
 		if o.Text == "" || o.category == "" {
-			t.Errorf("%s has no place in --help", o.names[0])
+			t.Errorf("%s has no place in --help", f.Names()[0])
 		}
-		if (o.kind != "bool") != (o.Value != "") {
-			t.Errorf("%s: --help must name the value, and only a value", o.names[0])
+		if f.(cli.DocGenerationFlag).TakesValue() != (o.Value != "") {
+			t.Errorf("%s: --help must name the value, and only a value", f.Names()[0])
 		}
 	}
 	for _, letter := range joined {
-		if o := options.named[string(letter)]; o == nil || !needsValue(o) {
+		if f := options.named[string(letter)]; f == nil || !needsValue(f) {
 			t.Errorf("-%c takes no value", letter)
 		}
 	}
@@ -230,13 +232,13 @@ func TestTable(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	options := 0
 	for _, s := range allCommands() {
-		for _, o := range s.table().options {
-			if o.kind != "int" {
+		for _, f := range s.table().shown {
+			if _, ok := f.(*cli.Int64Flag); !ok {
 				continue
 			}
 			options++
 			for _, value := range []string{"-1", "9223372036854775808", "1.5", "4GB", "-9223372036854775809", "\x1b[m"} {
-				name := spell(o.names[0])
+				name := spell(f.Names()[0])
 				args := append(strings.Fields(s.Name), name+"="+value, "none.ptx")
 				var stderr bytes.Buffer
 				code := run(t.Context(), args, strings.NewReader(""), &stderr, &stderr)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -51,27 +52,29 @@ func (j *linkRequest) readAssembler() error {
 	return inOrder(j.readMode, j.checkParts, j.readCache)
 }
 
-// readCache reads --cache, which may name a directory and a program. The variable counts only if the
-// option is not given.
+// readCache reads the options for the cache: --cache-dir or --cache name a directory, and --cache
+// may name a cache that machines share. The variable counts only if neither option is given.
 func (j *linkRequest) readCache() error {
-	places := j.opts.StringSlice("cache")
-	if where := os.Getenv("PTXLINK_CACHE"); len(places) == 0 && where != "" {
-		places = []string{where}
+	dir, where := j.opts.String("cache-dir"), j.opts.String("cache")
+	if dir == "" && where == "" {
+		where = os.Getenv("PTXLINK_CACHE")
 	}
-	for _, where := range places {
-		c, err := ptxas.OpenCache(where)
-		if err != nil {
+	if where == "" && dir == "" {
+		return nil
+	}
+	c := &ptxas.Cache{Dir: dir}
+	if where != "" {
+		var err error
+		if c, err = ptxas.OpenCache(where); err != nil {
 			return usageError(err.Error(), "--cache wants a directory or prog:COMMAND; docs/ptxas.md (Cache) names programs for servers")
 		}
-		if first := j.assembler.Cache; first != nil {
-			c.Dir = cmp.Or(c.Dir, first.Dir)
-			if c.Shared == nil {
-				c.Shared = first.Shared
-			}
+		if c.Dir != "" && dir != "" && filepath.Clean(c.Dir) != filepath.Clean(dir) {
+			return usageError(fmt.Sprintf("--cache names the directory %s, and --cache-dir %s", where, dir), "leave out one of them; --cache-dir goes with a program in --cache")
 		}
-		c.Size = j.opts.Int64("cache-size")
-		j.assembler.Cache = c
+		c.Dir = cmp.Or(dir, c.Dir)
 	}
+	c.Size = j.opts.Int64("cache-size")
+	j.assembler.Cache = c
 	return nil
 }
 
@@ -87,7 +90,7 @@ func (j *linkJob) warnUnneeded() error {
 		names = append(names, "ptxas", "nvlink", "nvvm")
 	}
 	if !j.lowered && !j.bitcode {
-		names = append(names, "ptxas-jobs", "cache", "cache-size", "save-temps")
+		names = append(names, "ptxas-jobs", "cache", "cache-dir", "cache-size", "save-temps")
 	}
 	for _, name := range names {
 		if name == "partition" && j.opts.IsSet("emit-parts") {

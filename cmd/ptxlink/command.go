@@ -26,7 +26,6 @@ type command struct {
 	arguments      []string // the options from reorder
 	environment    bool     // PTXLINK_FLAGS has some of the options
 	letters        string   // letters of ar, before the archive
-	table          table    // of the subcommand
 	spelling       diag.Spelling
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -42,7 +41,7 @@ func (c *command) readMessageOptions(opts *cli.Context) error {
 	if c.report.text() || opts.IsSet("error-limit") { // because other programs need all errors
 		c.report.style.ErrorLimit = int(opts.Int64("error-limit"))
 	}
-	c.report.warnings = warningOptions{quiet: opts.Bool("w")}
+	c.report.warnings = warningOptions{quiet: opts.Bool("w"), fatal: opts.Bool("fatal-warnings")}
 	for _, w := range opts.StringSlice("W") {
 		if err := c.report.warnings.read(w); err != nil {
 			return err
@@ -70,13 +69,13 @@ func (c *command) warnUnused(name, without string) error {
 // warnIgnored warns about options that have no meaning here. Only -Wignored shows the warnings.
 func (c *command) warnIgnored(opts *cli.Context) error {
 	var log diag.Log
-	for _, o := range c.table.options {
-		if o.category == ignoredCategory && opts.IsSet(o.names[0]) {
+	for _, f := range opts.Command.Flags {
+		if o := describeFlag(f); o.category == ignoredCategory {
 			_, why, _ := strings.Cut(o.Text, "ignored: ")
-			log.Warn(diag.Ignored, diag.Place{}, spell(o.names[0])+" is ignored: "+why)
+			log.Warn(diag.Ignored, diag.Place{}, o.Spellings[len(o.Spellings)-1]+" is ignored: "+why)
 		}
 	}
-	for _, word := range opts.StringSlice("z") {
+	for _, word := range words(opts, "z") {
 		if word != "defs" && word != "undefs" && word != "muldefs" {
 			log.Warn(diag.Ignored, diag.Place{}, "-z "+diag.Escape(word)+" is ignored: it is for ELF")
 		}

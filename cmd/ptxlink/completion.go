@@ -62,7 +62,8 @@ func (s subcommand) complete(t table, words []string) string {
 	if slices.Contains(words[:len(words)-1], "--") {
 		return ":files\n"
 	}
-	if o, before := t.completed(words); o != nil {
+	if f, before := t.completed(words); f != nil {
+		o := describeFlag(f)
 		offer(before, o.values())
 		switch o.Value {
 		case "FILE", "PATH":
@@ -73,8 +74,9 @@ func (s subcommand) complete(t table, words []string) string {
 		return answer.String()
 	}
 	if strings.HasPrefix(last, "-") {
-		for _, o := range t.options {
-			for _, spelling := range o.Spellings() {
+		for _, f := range t.flags {
+			o := describeFlag(f)
+			for _, spelling := range o.Spellings {
 				offer(spelling, []value{{"", o.Text}})
 				if o.optional {
 					offer(spelling, []value{{"=", o.Text}})
@@ -82,7 +84,7 @@ func (s subcommand) complete(t table, words []string) string {
 			}
 			// Letters with their values, -O0 or -Wno-odr. -W must be typed first, because it has
 			// hundreds of values.
-			if letter := o.names[0]; len(letter) == 1 && strings.Contains(joined, letter) && (letter != "W" || last != "-") {
+			if letter := f.Names()[0]; len(letter) == 1 && strings.Contains(joined, letter) && (letter != "W" || last != "-") {
 				offer("-"+letter, o.values())
 			}
 		}
@@ -114,7 +116,7 @@ const targets = "sm_20 sm_30 sm_32 sm_35 sm_37 sm_50 sm_52 sm_53 sm_60 sm_61 sm_
 	"sm_100 sm_100a sm_100f sm_101 sm_101a sm_101f sm_103 sm_103a sm_103f sm_107 sm_107a sm_107f sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f"
 
 // values returns the values that completion offers for an option.
-func (o *option) values() (list []value) {
+func (o option) values() (list []value) {
 	for _, word := range o.words {
 		list = append(list, value{word, o.Text})
 	}
@@ -146,16 +148,16 @@ func ruleValues(prefix string, kinds ...diag.Kind) (list []value) {
 
 // completed returns the option whose value is the last word, and the part of the word before the
 // value; nil if the word is not a value.
-func (t table) completed(words []string) (o *option, before string) {
+func (t table) completed(words []string) (f cli.Flag, before string) {
 	last := words[len(words)-1]
 	name, _, assigned := strings.Cut(last, "=")
 	if assigned && strings.HasPrefix(last, "-") {
 		return t.named[strings.TrimLeft(name, "-")], name + "="
 	}
 	if len(words) > 1 && strings.HasPrefix(words[len(words)-2], "-") {
-		o = t.named[strings.TrimLeft(words[len(words)-2], "-")]
-		if o != nil && needsValue(o) {
-			return o, ""
+		f = t.named[strings.TrimLeft(words[len(words)-2], "-")]
+		if f != nil && needsValue(f) {
+			return f, ""
 		}
 	}
 	return nil, ""

@@ -31,7 +31,7 @@ var helpTemplate string
 func init() {
 	cli.HelpPrinter = func(w io.Writer, template string, command any) {
 		cli.HelpPrinterCustom(w, template, command, map[string]any{
-			"line": helpLine, "heads": helpHeads, "row": helpRow, "warnings": warningHelp,
+			"groups": groups, "line": helpLine, "heads": helpHeads, "row": helpRow, "warnings": warningHelp,
 			"roff": roff, "roffLines": roffLines, "upper": strings.ToUpper, "markdown": markdown,
 		})
 	}
@@ -40,15 +40,12 @@ func init() {
 // group is the options of one category.
 type group struct {
 	Category string
-	Options  []*option
+	Options  []option
 }
 
-// Groups returns the options that --help lists.
-func (s subcommand) Groups() (list []group) {
-	for _, o := range s.table().options {
-		if o.hidden {
-			continue
-		}
+func groups(flags []cli.Flag) (list []group) {
+	for _, f := range flags {
+		o := describeFlag(f)
 		i := slices.IndexFunc(list, func(g group) bool { return g.Category == o.category })
 		if i < 0 {
 			i = len(list)
@@ -60,7 +57,7 @@ func (s subcommand) Groups() (list []group) {
 }
 
 // helpLine returns the line of one option: "  -o, --output FILE  write to FILE".
-func helpLine(o *option) string {
+func helpLine(o option) string {
 	heads := o.heads()
 	if strings.HasPrefix(heads, "--") {
 		heads = "    " + heads
@@ -69,7 +66,7 @@ func helpLine(o *option) string {
 }
 
 // helpHeads returns only the spellings, in lines that fit the screen.
-func helpHeads(options []*option) string {
+func helpHeads(options []option) string {
 	var heads []string
 	for _, o := range options {
 		heads = append(heads, o.heads())

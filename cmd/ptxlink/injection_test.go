@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/object/diag"
 )
 
@@ -66,17 +67,17 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	f := writeHostile(t)
 	t.Chdir(t.TempDir()) // extract writes here
 	type job struct {
-		options []*option
-		args    []string
+		flags []cli.Flag
+		args  []string
 	}
 	jobs := []job{
-		{linking.table().options, []string{f.good, f.other, f.archive}},
-		{linking.table().options, []string{f.good, f.twice, f.other, f.archive}},
-		{linking.table().options, []string{"--cubin", "--ptxas", f.ptxas, f.good, f.archive}},
-		{linking.table().options, []string{"--ptxas", f.gone, "--cubin", f.good, f.archive}},
+		{linking.table().shown, []string{f.good, f.other, f.archive}},
+		{linking.table().shown, []string{f.good, f.twice, f.other, f.archive}},
+		{linking.table().shown, []string{"--cubin", "--ptxas", f.ptxas, f.good, f.archive}},
+		{linking.table().shown, []string{"--ptxas", f.gone, "--cubin", f.good, f.archive}},
 	}
 	for _, input := range []string{f.bad, f.archive, f.elf, f.empty, f.gone} {
-		jobs = append(jobs, job{linking.table().options, []string{input}})
+		jobs = append(jobs, job{linking.table().shown, []string{input}})
 	}
 	for _, extra := range []string{"-Map=-", "-L" + f.gone, "-l" + hostile, "-u" + hostile, "--require-defined=" + hostile, "--allow-undefined=[" + hostile, "--arch=" + hostile, "--host=" + hostile, "-W" + hostile, "-Wno-" + hostile,
 		"--" + hostile, "-j" + hostile, "--output=" + f.gone + "/x", "--output=" + f.good, "-Xptxas=" + hostile, "@" + f.gone} {
@@ -97,7 +98,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 			args = [][]string{{f.good, f.other, f.archive}, {f.bad}, {f.gone}, {f.archive, f.elf}}
 		}
 		for _, a := range args {
-			jobs = append(jobs, job{sub.table().options, append([]string{sub.Name}, a...)})
+			jobs = append(jobs, job{sub.table().shown, append([]string{sub.Name}, a...)})
 		}
 	}
 	runs := 0
@@ -146,8 +147,8 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	}
 	for _, j := range jobs {
 		check(j.args)
-		for _, b := range j.options {
-			if name := b.names[0]; !b.hidden && b.kind == "bool" && name != "help" && name != "version" {
+		for _, b := range j.flags {
+			if name := b.Names()[0]; !needsValue(b) && describeFlag(b).Value == "" && name != "help" && name != "version" {
 				option := spell(name)
 				args := []string{option}
 				if !findsLink(j.args) {

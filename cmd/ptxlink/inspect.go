@@ -300,11 +300,17 @@ type listing struct {
 }
 
 func readListing(opts *cli.Context) listing {
-	return listing{
+	l := listing{
 		format: cmp.Or(opts.String("format"), "bsd"), files: opts.Bool("print-file-name"), lines: opts.Bool("line-numbers"),
-		demangle: opts.Bool("demangle"), sizes: opts.Bool("print-size"), sizeForBody: opts.Bool("size-sort"),
+		demangle: opts.Bool("demangle") && !opts.Bool("no-demangle"), sizes: opts.Bool("print-size"), sizeForBody: opts.Bool("size-sort"),
 		radix: "%016" + cmp.Or(opts.String("radix"), "x"),
 	}
+	for _, name := range []string{"portability", "just-symbols", "json"} {
+		if opts.Bool(name) {
+			l.format = strings.Replace(name, "portability", "posix", 1)
+		}
+	}
+	return l
 }
 
 // choose returns the symbols to list, in order.

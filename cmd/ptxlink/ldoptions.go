@@ -25,11 +25,11 @@ func (j *linkRequest) readLinkerOptions() error {
 	}
 	o.Wrap, o.TraceSymbols = opts.StringSlice("wrap"), opts.StringSlice("trace-symbol")
 	o.Weaken, o.LocalizeInputs = opts.StringSlice("weaken-symbol"), opts.StringSlice("localize-symbol")
-	o.DedupeIdentical = opts.Bool("dedupe-identical")
-	o.WarnUndefined = opts.Bool("warn-unresolved-symbols")
+	o.AllowDuplicates, o.DedupeIdentical = opts.Bool("allow-multiple-definition"), opts.Bool("dedupe-identical")
+	o.WarnUndefined = j.lastOf("warn-unresolved-symbols", "error-unresolved-symbols")
 	how := opts.String("unresolved-symbols")
 	ignore := how == "ignore-all" || how == "ignore-in-object-files"
-	for _, keyword := range opts.StringSlice("z") {
+	for _, keyword := range words(opts, "z") {
 		switch keyword {
 		case "muldefs":
 			o.AllowDuplicates = true
@@ -51,6 +51,19 @@ func (j *linkRequest) readLinkerOptions() error {
 	}
 	o.CrossReference = opts.Bool("cref")
 	return o.Check()
+}
+
+// lastOf reports whether on is given after off, since the last of two opposite options wins.
+func (c *command) lastOf(on, off string) (last bool) {
+	for _, arg := range c.arguments {
+		switch arg {
+		case "--" + on:
+			last = true
+		case "--" + off:
+			last = false
+		}
+	}
+	return last
 }
 
 // writeMap writes the file of -Map. The table of --cref comes last; if --cref is given alone, only

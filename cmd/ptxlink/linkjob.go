@@ -67,7 +67,7 @@ func (j *linkRequest) job() *linkJob {
 // links returns the run of a subcommand that links.
 func links(front func(*linkRequest) error) func(*command, *cli.Context) error {
 	return func(c *command, opts *cli.Context) error {
-		c.spelling.Mangled = opts.IsSet("demangle") && !opts.Bool("demangle")
+		c.spelling.Mangled = opts.Bool("no-demangle")
 		c.report.style.Spelling = c.spelling
 		j := &linkRequest{command: c, opts: opts}
 		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
@@ -221,7 +221,7 @@ func (j *linkRequest) readLink() error {
 		KeepLines:         opts.Bool("keep-line-info"),
 
 		// Everything must stay, because other cubins may call every function of a relocatable one.
-		KeepUnused: !opts.Bool("gc-sections") && (opts.IsSet("gc-sections") || opts.Bool("compile-only")),
+		KeepUnused: opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections"),
 
 		Optimize: optimize,
 
@@ -242,10 +242,16 @@ func (j *linkRequest) readFiles() error {
 	for _, option := range sideFiles {
 		j.beside[option] = opts.String(option)
 	}
+	if opts.Bool("print-map") && j.beside["Map"] == "" {
+		j.beside["Map"] = "-"
+	}
 	if opts.Bool("MD") && j.beside["dependency-file"] == "" && j.output != "-" {
 		j.beside["dependency-file"] = j.output + ".d"
 	}
 	j.report.keep = j.report.keep || j.beside["report"] != ""
+	if opts.Bool("no-threads") {
+		j.options.Jobs = 1
+	}
 	return j.warnIgnored(opts)
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
 	"ptxlink/object/diag"
 )
@@ -93,18 +95,18 @@ func (c *command) guard(ctx context.Context, work func(context.Context) error) (
 
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := s.table()
-	c.name, c.table, c.typed = s.Name, t, args
+	c.name, c.typed = s.Name, args
 	c.spelling, c.report.style.Spelling = t.Spelling, t.Spelling
 	if words, ok := asked(args); ok {
-		return c.show([]byte(s.complete(t, words)))
+		c.arguments = []string{completionFlag}
+		s.BashComplete = func(opts *cli.Context) { io.WriteString(opts.App.Writer, s.complete(t, words)) }
+	} else if err := s.prepare(c, t, args); err != nil {
+		return s.own(c, err)
 	}
-	err := s.prepare(c, t, args)
-	switch {
-	case err != nil:
-	case slices.ContainsFunc(c.arguments, func(arg string) bool { return arg == "--help" || arg == "--help=true" }):
-		return c.show(render(helpTemplate, s))
-	default:
-		err = s.parse(ctx, c, t)
+	var text bytes.Buffer // text of --help
+	err := s.app(c, t, &text).RunContext(ctx, append(strings.Fields("ptxlink "+s.Name), c.arguments...))
+	if err == nil {
+		err = c.show(text.Bytes())
 	}
 	return s.own(c, err)
 }

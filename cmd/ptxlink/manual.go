@@ -64,6 +64,11 @@ func (s subcommand) Summary() string {
 	return strings.TrimSuffix(cmp.Or(strings.TrimPrefix(s.Usage, "ptxlink "), s.Usage), ".")
 }
 
+func (s subcommand) Groups() []group {
+	listed, _ := s.options()
+	return groups(listed)
+}
+
 // Others returns the subcommands, if the command is linking itself.
 func (s subcommand) Others() []subcommand {
 	if s.Name != "" {
@@ -89,7 +94,7 @@ func (s subcommand) Warnings() string { return strings.Join(ruleNames(diag.Warni
 
 // Sentences returns the whole description of an option. It begins with a capital letter, except
 // that names of programs must stay in lower case.
-func (o *option) Sentences() string {
+func (o option) Sentences() string {
 	return strings.TrimSpace(diag.Sentence(o.Text) + ". " + o.More)
 }
 

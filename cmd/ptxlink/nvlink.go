@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/sets"
 	"ptxlink/internal/tool"
@@ -151,8 +152,9 @@ func (j *linkRequest) warnLeft(left string, virtual bool) error {
 		who = "the driver links what is built for " + j.opts.String("arch")
 	}
 	var log diag.Log
-	for _, o := range j.table.options {
-		if name := o.names[0]; o.hidden && j.opts.IsSet(name) && (o.category == "Optimisation" || slices.Contains(sideFiles, name)) {
+	_, ours := flagsOf("nvlink")
+	for _, f := range ours {
+		if name := f.Names()[0]; j.opts.IsSet(name) && (describeFlag(f).category == "Optimisation" || slices.Contains(sideFiles, name)) {
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect, because "+who)
 		}
 	}
@@ -196,8 +198,9 @@ func (j *linkRequest) checkNvlink(arch, register string, virtual bool) error {
 
 // leftToNvlink returns the option that leaves the link to NVIDIA's nvlink, or "".
 func (j *linkRequest) leftToNvlink() string {
-	for _, o := range j.table.options {
-		if name := o.names[0]; j.opts.IsSet(name) && o.category == "Left to NVIDIA's nvlink" {
+	listed, _ := flagsOf("nvlink")
+	for _, f := range listed {
+		if name := f.Names()[0]; j.opts.IsSet(name) && describeFlag(f).category == "Left to NVIDIA's nvlink" {
 			return "--" + name
 		}
 	}
@@ -207,19 +210,20 @@ func (j *linkRequest) leftToNvlink() string {
 // forNvlink returns the arguments for NVIDIA's nvlink. They are the typed ones, unless they have an
 // option of ptxlink, perhaps in a file: nvlink would refuse it, so it must be removed.
 func (j *linkRequest) forNvlink() []string {
-	value := false
-	if !slices.ContainsFunc(j.table.options, func(o *option) bool { return o.hidden && j.opts.IsSet(o.names[0]) }) {
+	_, ours := flagsOf("nvlink")
+	if !slices.ContainsFunc(ours, func(f cli.Flag) bool { return j.opts.IsSet(f.Names()[0]) }) {
 		return j.typed
 	}
+	t, value := newTable(ours, nil), false
 	return slices.DeleteFunc(slices.Clone(j.expanded), func(arg string) bool {
 		if value {
 			value = false
 			return true
 		}
 		name, _, assigned := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		o := j.table.named[name]
-		known := o != nil && o.hidden && strings.HasPrefix(arg, "-")
-		value = known && !assigned && needsValue(o)
+		f := t.named[name]
+		known := f != nil && strings.HasPrefix(arg, "-")
+		value = known && !assigned && needsValue(f)
 		return known
 	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,147 +10,182 @@ import (
 	"ptxlink/object/diag"
 )
 
-// optionsText is the table of the options of all commands. Parsing, help, completion and the manual
-// all come from it. Its first paragraphs describe its form.
-//
-//go:embed options.txt
-var optionsText string
+// choice is the value of a cli.GenericFlag: one of some words, or a value that may be missing.
+type choice struct {
+	words    string // separated by spaces, so that completion can offer them
+	open     bool   // other values are accepted too
+	optional bool   // only "=" gives a value
+	bare     string // the value of an optional one if "=" is missing
+	given    []string
+}
 
-// The categories of options that are not shown in full: opposites of defaults and other names that
-// users of ld and nvlink type, and options of ld that have no meaning for PTX. The latter must be
-// accepted, because a compiler driver or a build system passes them to every linker.
-const alsoCategory, ignoredCategory = "Also", "Ignored"
+// Set adds a value. If an option has no value, package flag passes "true", which Set must replace.
+func (c *choice) Set(value string) error {
+	if c.optional && value == "true" {
+		value = c.bare
+	}
+	c.given = append(c.given, value)
+	return nil
+}
 
-// joined are the letters whose value may be attached: -Ldir, -oFILE, -j8, -O2.
-const joined = "LlojWuOyz"
+// String returns the last value, or "".
+func (c *choice) String() string {
+	if len(c.given) == 0 {
+		return ""
+	}
+	return c.given[len(c.given)-1]
+}
 
-// option is a row of optionsText for one command.
-type option struct {
-	names    []string // the library knows only the first
-	kind     string   // bool, string, strings or int
-	same     string   // the option with its value for which this one stands: --threads=1
-	initial  string   // the default
-	words    []string // its values
-	open     bool     // it has other values too
-	optional bool     // only "=" gives a value; otherwise it is bare
-	bare     string
-	hidden   bool // --help does not list it
-	category string
+func (c *choice) Get() any         { return c.given }
+func (c *choice) IsBoolFlag() bool { return c.optional }
 
-	Value         string // name of the value, between Before and After: " FILE", "DIR", "[=WHEN]"
-	Before, After string
-	Text          string // its line in --help, or the first sentence
-	More          string // further sentences
+// check returns an error if a value is not one of the words. option is the spelling of the option
+// for messages.
+func (c *choice) check(option string) error {
+	words := strings.Fields(c.words)
+	for _, value := range c.given {
+		if c.open || slices.Contains(words, value) || c.optional && value == c.bare {
+			continue
+		}
+		text := fmt.Sprintf("%q is not a value of %s", value, option) + diag.Question("", diag.NearestWord(words, strings.ToLower(value)))
+		help := option + " takes " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+		if len(words) == 1 {
+			help = option + " takes " + words[0] + ", or no value"
+		}
+		return usageError(text, help)
+	}
+	return nil
+}
+
+// words returns all values of a choice.
+func words(opts *cli.Context, name string) []string {
+	list, _ := opts.Value(name).([]string)
+	return list
+}
+
+// checkValues checks values that package flag accepts. Numbers must not be negative, whatever the
+// option.
+func checkValues(opts *cli.Context) error {
+	for _, f := range opts.Command.Flags {
+		switch f := f.(type) {
+		case *cli.Int64Flag:
+			if opts.Int64(f.Name) < 0 {
+				return notNumber(f.Name, opts.String(f.Name))
+			}
+		case *cli.GenericFlag:
+			if err := f.Value.(*choice).check(spell(f.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// needsValue reports whether the next argument is the value of an option without "=".
+func needsValue(f cli.Flag) bool {
+	if f, ok := f.(*cli.GenericFlag); ok {
+		return !f.Value.(*choice).optional
+	}
+	return f.(cli.DocGenerationFlag).TakesValue()
 }
 
 // table is the options of a command, in order and by name.
 type table struct {
-	options []*option
-	named   map[string]*option
+	flags []cli.Flag
+	shown []cli.Flag // options that --help shows
+	named map[string]cli.Flag
 	// Spelling says how messages spell an option of linking.
 	diag.Spelling
 	unknown string // advice for options that are not in the table
 }
 
-// newTable returns the options of a command; linking is called link.
-func newTable(command string) table {
-	t := table{named: map[string]*option{}}
-	var more []*option
-	_, rows, _ := strings.Cut(optionsText, "\n-- ")
-	category, rows, _ := strings.Cut(rows, " --\n")
-	for rows != "" {
-		var row string
-		if row, rows, _ = strings.Cut(rows, "\n"); strings.HasPrefix(row, "-- ") {
-			category = strings.Trim(row, "- ")
-			continue
+// newTable returns the table of flags. like holds options of linking that have another spelling in
+// it.
+func newTable(flags []cli.Flag, like map[string]string) table {
+	t := table{named: make(map[string]cli.Flag, 2*len(flags))}
+	t.Spelling.Options = func(option string) (string, bool) {
+		if spelling := like[option]; spelling != "" {
+			return spelling, true
 		}
-		end := 0
-		for end < len(rows) && rows[end] == '\t' {
-			end += strings.IndexByte(rows[end:], '\n') + 1
-		}
-		usage := rows[:end]
-		rows = rows[end:]
-		names, row, _ := strings.Cut(row, "\t")
-		kind, commands, _ := strings.Cut(row, "\t")
-		if taken, hidden := takes(command, commands); taken {
-			o := newOption(strings.Fields(names), kind, usage)
-			o.hidden, o.category = hidden, category
-			if hidden {
-				more = append(more, o)
-			} else {
-				t.options = append(t.options, o)
-			}
-			for _, name := range o.names {
-				t.named[name] = o
-			}
-		}
+		return option, t.named[strings.TrimLeft(option, "-")] != nil
 	}
-	t.options = append(t.options, more...)
+	t.add(flags)
+	t.shown = flags
 	return t
 }
 
-// replaced are the linkers that ptxlink replaces: LD in the table of options.
-var replaced = []string{"clang-nvlink-wrapper", "nvlink", "nvptx-none-ld", rustLinker}
-
-// takes reports whether a command is among the commands of an option. hidden is set if its --help
-// does not list the option.
-func takes(command, commands string) (taken, hidden bool) {
-	for word := range strings.FieldsSeq(commands) {
-		switch word {
-		case command, "*":
-			taken, hidden = true, false
-		case command + "+":
-			return true, true
-		case "!" + command:
-			return false, false
-		case "LD+":
-			hidden = !taken && slices.Contains(replaced, command)
+func (t *table) add(flags []cli.Flag) {
+	t.flags = append(slices.Clip(t.flags), flags...)
+	for _, f := range flags {
+		for _, name := range f.Names() {
+			t.named[name] = f
 		}
 	}
-	return taken || hidden, hidden
 }
 
-func newOption(names []string, kind, usage string) *option {
-	o := &option{names: names}
-	kind, value, _ := strings.Cut(kind, "=")
-	kind, words, _ := strings.Cut(kind, ":")
-	o.words = strings.FieldsFunc(words, func(r rune) bool { return r == ',' })
-	switch o.kind = kind; kind {
-	case "same":
-		o.kind, o.same = "bool", "--"+value
-	case "one":
-		o.kind = "string"
-	case "any":
-		o.kind, o.open = "strings", true
-	case "optional":
-		o.kind, o.optional, o.open, o.bare = "string", true, words == "", value
-	default:
-		o.initial = value
+// used returns the flags that the options from reorder name, and flags with a default. Other flags
+// can be skipped, because their value would be empty anyway. They must be skipped, because the
+// library compares each flag that is not given with all the others, which takes longer than a small
+// link.
+func (t table) used(options []string) []cli.Flag {
+	given := map[cli.Flag]bool{}
+	for _, option := range options {
+		name, value, assigned := strings.Cut(option[2:], "=")
+		given[t.named[name]] = true
+		if on, _ := strconv.ParseBool(value); name == "help" && (on || !assigned) {
+			return t.shown // because it shows them
+		}
 	}
-	usage, o.More, _ = strings.Cut(strings.ReplaceAll(usage[1:len(usage)-1], "\n\t", "\n"), "\n")
+	return slices.DeleteFunc(slices.Clone(t.flags), func(f cli.Flag) bool {
+		switch f := f.(type) {
+		case *cli.Int64Flag:
+			return f.Value == 0 && !given[f]
+		case *cli.StringFlag:
+			return f.Value == "" && !given[f]
+		case *cli.StringSliceFlag:
+			// For each further name the library would set the list again, from a copy in JSON,
+			// which cannot hold bytes that are not UTF-8.
+			f.Aliases, f.KeepSpace = nil, true
+		}
+		return !given[f]
+	})
+}
+
+// option is a flag in the form that help, manual pages and completion show.
+type option struct {
+	Spellings     []string // the short ones first
+	Value         string   // name of the value, between Before and After: " FILE", "DIR", "[=WHEN]"
+	Before, After string
+	Text          string // its line in --help, or the first sentence
+	More          string // further sentences
+	category      string
+	optional      bool     // only "=" gives the value
+	words         []string // values that completion offers
+}
+
+func describeFlag(f cli.Flag) option {
+	usage, more, _ := strings.Cut(f.(cli.DocGenerationFlag).GetUsage(), "\n")
 	start, rest, _ := strings.Cut(usage, "`")
 	value, end, _ := strings.Cut(rest, "`")
-	o.Value, o.Text = value, start+value+end
+	o := option{Value: value, Text: start + value + end, More: more, category: f.(cli.CategorizableFlag).GetCategory(), optional: value != "" && !needsValue(f)}
+	for _, name := range f.Names() {
+		o.Spellings = append([]string{spell(name)}, o.Spellings...)
+	}
+	if f, ok := f.(*cli.GenericFlag); ok {
+		o.words = strings.Fields(f.Value.(*choice).words)
+	}
 	switch {
 	case o.optional:
 		o.Before, o.After = "[=", "]"
-	case value != "" && (len(names) > 1 || len(spell(names[0])) > 2):
+	case value != "" && (len(o.Spellings) > 1 || len(o.Spellings[0]) > 2):
 		o.Before = " "
 	}
 	return o
 }
 
-// Spellings returns the names as users type them, the short ones first.
-func (o *option) Spellings() (list []string) {
-	for _, name := range slices.Backward(o.names) {
-		list = append(list, spell(name))
-	}
-	return list
-}
-
 // heads returns all spellings, followed by the value.
-func (o *option) heads() string {
-	return strings.Join(o.Spellings(), ", ") + o.Before + o.Value + o.After
+func (o option) heads() string {
+	return strings.Join(o.Spellings, ", ") + o.Before + o.Value + o.After
 }
 
 // spell writes the name of an option as ld and nvcc do: -L, -Map, -Xptxas and --threads.
@@ -160,69 +194,4 @@ func spell(name string) string {
 		return "-" + name
 	}
 	return "--" + name
-}
-
-// needsValue reports whether the next argument is the value of an option without "=".
-func needsValue(o *option) bool { return o.kind != "bool" && !o.optional }
-
-// checked returns a value in the form for the library, or an error if the option does not take it.
-func (o *option) checked(value string) (string, error) {
-	name := spell(o.names[0])
-	wrong := func(near, help string) error {
-		return usageError(fmt.Sprintf("%q is not a value of %s", value, name)+diag.Question("", near), name+" takes "+help)
-	}
-	switch {
-	case o.Value == "SIZE":
-		n, ok := size(value)
-		if !ok {
-			return "", wrong("", "a number of bytes, or one with K, M, G or T: 4G is 4 GiB")
-		}
-		return n, nil
-	case o.kind == "int":
-		if n, err := strconv.ParseInt(value, 0, 64); err != nil || n < 0 {
-			return "", wrong("", "a number from 0 to 2^63 - 1")
-		}
-	case o.kind == "bool":
-		on, err := strconv.ParseBool(value)
-		if err != nil || o.same != "" {
-			return "", usageError("option "+name+" takes no value", "ptxlink --help lists the options")
-		}
-		return strconv.FormatBool(on), nil
-	case len(o.words) > 0 && !o.open && !slices.Contains(o.words, value) && (!o.optional || value != o.bare):
-		last := len(o.words) - 1
-		help := strings.Join(o.words[:last], ", ") + " or " + o.words[last]
-		if last == 0 {
-			help = o.words[0] + ", or no value"
-		}
-		return "", wrong(diag.NearestWord(o.words, strings.ToLower(value)), help)
-	}
-	return value, nil
-}
-
-// flags returns flags for the options from reorder, and for options with a default. Others must be
-// left out, because the library compares each flag that is not given with all the others, which
-// takes longer than a small link. Nor does it know the aliases: for each the library would set a
-// list again, from a copy in JSON, which cannot hold bytes that are not UTF-8.
-func (t table) flags(options []string) (list []cli.Flag) {
-	given := map[*option]bool{}
-	for _, option := range options {
-		name, _, _ := strings.Cut(option[2:], "=")
-		given[t.named[name]] = true
-	}
-	for _, o := range t.options {
-		name := o.names[0]
-		switch {
-		case !given[o] && o.initial == "":
-		case o.kind == "bool":
-			list = append(list, &cli.BoolFlag{Name: name})
-		case o.kind == "int":
-			n, _ := strconv.ParseInt(o.initial, 10, 64)
-			list = append(list, &cli.Int64Flag{Name: name, Value: n})
-		case o.kind == "strings":
-			list = append(list, &cli.StringSliceFlag{Name: name, KeepSpace: true})
-		default:
-			list = append(list, &cli.StringFlag{Name: name, Value: o.initial})
-		}
-	}
-	return list
 }

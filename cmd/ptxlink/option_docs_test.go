@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/oracles"
 )
 
@@ -49,17 +50,15 @@ func TestOptionTable(t *testing.T) {
 				t.Errorf("%s --help: the line has %d columns: %s", s.Line(), len(line), line)
 			}
 		}
-		for _, o := range s.table().options {
-			if o.hidden {
-				continue
-			}
+		for _, f := range s.table().shown {
+			o := describeFlag(f)
 			if strings.TrimSpace(o.Text) == "" || o.category == "" {
-				t.Errorf("%s: %s has no usage or category", s.Line(), o.Spellings())
+				t.Errorf("%s: %s has no usage or category", s.Line(), o.Spellings)
 			}
-			if (o.Value != "") != (o.kind != "bool") {
-				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.Line(), o.Spellings())
+			if (o.Value != "") != f.(cli.DocGenerationFlag).TakesValue() {
+				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.Line(), o.Spellings)
 			}
-			for _, name := range o.names {
+			for _, name := range f.Names() {
 				options++
 				word := regexp.QuoteMeta(spell(name))
 				for where, found := range map[string]bool{

@@ -77,7 +77,7 @@ func (j *linkRequest) reproduce() error {
 func reproduced(arg string) string {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	switch name {
-	case "reproduce", "L", "l", "whole-archive", "push-state", "pop-state", "cache", "cache-size":
+	case "reproduce", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "cache", "cache-dir", "cache-size":
 		return ""
 	case "version-script":
 		return "--version-script=" + insideDir(value)

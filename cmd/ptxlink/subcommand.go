@@ -2,10 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,12 +64,14 @@ func init() {
 
 func allCommands() []subcommand { return append([]subcommand{linking}, subcommands...) }
 
+// options is flagsOf for the command.
+func (s subcommand) options() (listed, more []cli.Flag) { return flagsOf(cmp.Or(s.Name, "link")) }
+
 func (s subcommand) table() table {
-	t := newTable(cmp.Or(s.Name, "link"))
+	listed, more := s.options()
+	t := newTable(listed, s.like)
+	t.add(more)
 	t.unknown = s.unknown
-	t.Spelling.Options = func(option string) (string, bool) {
-		return cmp.Or(s.like[option], option), s.like[option] != "" || t.named[strings.TrimLeft(option, "-")] != nil
-	}
 	return t
 }
 
@@ -141,27 +143,60 @@ func (c *command) misspelt() error {
 	return usageError(fmt.Sprintf("there is no file %s (did you mean ptxlink %s?)", first.name, near), "ptxlink --help lists the subcommands")
 }
 
-// parse lets the library parse the options from reorder, and runs the command. The library does not
-// know the help.
-func (s subcommand) parse(ctx context.Context, c *command, t table) error {
+// app returns the library's program: linking, or one subcommand of it. It has only the flags in
+// c.arguments, since the table of a command that does not run would only cost time. The library
+// writes to text, because it loses errors of writing.
+func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
+	s.Flags, s.UseShortOptionHandling = t.used(c.arguments), s.letters
+	s.Action = func(opts *cli.Context) error { return s.run(c, opts) }
+	s.Before = func(opts *cli.Context) error {
+		c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.String("color-diagnostics"), c.stderr), terminalWidth(c.stderr), opts.Bool("verbose")
+		return cmp.Or(checkValues(opts), c.renameInputs())
+	}
+	s.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return parseError(err) }
 	app := &cli.App{
-		Flags:    t.flags(c.arguments),
-		HideHelp: true, // because the table has it
+		Name:      "ptxlink",
+		Writer:    text,
+		ErrWriter: c.stderr,
+		HideHelp:  true, // because the table has it
+
+		EnableBashCompletion: true,
+		BashComplete:         s.BashComplete,
 		// A comma must be a part of the value, as in -L a,b.
 		DisableSliceFlagSeparator: true,
-		OnUsageError: func(_ *cli.Context, err error, _ bool) error {
-			return usageError(err.Error(), "ptxlink --help lists the options")
-		},
-		ExitErrHandler: func(*cli.Context, error) {}, // because finish decides
-		Action: func(opts *cli.Context) error {
-			c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.String("color-diagnostics"), c.stderr), terminalWidth(c.stderr), opts.Bool("verbose")
-			if err := c.renameInputs(); err != nil {
-				return err
-			}
-			return s.run(c, opts)
-		},
+		CustomAppHelpTemplate:     helpTemplate,
+		OnUsageError:              s.OnUsageError,
+		ExitErrHandler:            func(*cli.Context, error) {}, // because finish decides
 	}
-	return app.RunContext(ctx, append([]string{"ptxlink"}, c.arguments...))
+	if s.Name != "" {
+		app.Commands = []*cli.Command{&s.Command}
+		s.HideHelp, s.CustomHelpTemplate = true, helpTemplate
+		return app
+	}
+	app.Usage, app.ArgsUsage, app.Description = s.Usage, s.ArgsUsage, s.Description
+	app.Flags, app.Before, app.Action = s.Flags, s.Before, s.Action
+	for _, sub := range subcommands {
+		app.Commands = append(app.Commands, &sub.Command)
+	}
+	return app
+}
+
+// parseError turns an error of package flag into one with the spelling and terms of ptxlink.
+func parseError(err error) error {
+	var value, name string
+	if _, no := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); no == nil {
+		return notNumber(strings.TrimSuffix(name, ":"), value)
+	}
+	if _, no := fmt.Sscanf(err.Error(), "invalid boolean value %q for -%s", &value, &name); no == nil {
+		return usageError("option "+spell(strings.TrimSuffix(name, ":"))+" takes no value", "ptxlink --help lists the options")
+	}
+	return usageError(err.Error(), "ptxlink --help lists the options")
+}
+
+// notNumber returns the error for a value that must be a number. No such option accepts a negative
+// number.
+func notNumber(name, value string) error {
+	return usageError(fmt.Sprintf("%q is not a value of %s", value, spell(name)), spell(name)+" takes a number from 0 to 2^63 - 1")
 }
 
 // own makes the error of a command line refer to the help of the subcommand instead of the help of
