@@ -41,7 +41,7 @@ func NewCubin(code container.Cubin) (*Cubin, error) {
 	return c, err
 }
 
-// Place is the file as a whole.
+// Place returns the file as a whole.
 func (c *Cubin) Place() diag.Place { return diag.InFile(c.Name, 0, 0) }
 
 // Kind returns the kind of declaration that a symbol of a cubin has in PTX.

@@ -323,6 +323,9 @@ func (p *parser) values(scoped bool) (least, most int64) {
 			next = p.constant()
 		}
 		if !scoped {
+			// In C++, one within a struct is not seen outside, so that a length would have the other value.
+			old, known := p.enumerators[name.text]
+			p.failIf(known && old != next, name.span, "rename one of the two", "%s has the values %d and %d", name.text, old, next)
 			p.enumerators[name.text] = next
 		}
 		least, most = min(least, next), max(most, next)
