@@ -17,12 +17,12 @@ import (
 // Other cubins are returned as they are, and no cubin is changed in place.
 func MendClang(cubin []byte) []byte {
 	const list = "__clang_gpu_used_external"
-	if !bytes.Contains(cubin, []byte(list)) && !bytes.Contains(cubin, []byte("__static__")) {
+	if !(Cubin{Data: cubin}).Relocatable() || !bytes.Contains(cubin, []byte(list)) && !bytes.Contains(cubin, []byte("__static__")) {
 		return cubin
 	}
 	cubin = bytes.Clone(cubin)
 	f, err := openCubin(cubin)
-	if err != nil || !f.wide || !(Cubin{Data: cubin}).Relocatable() {
+	if err != nil || !f.wide {
 		return cubin
 	}
 	twins := map[string]int{}
